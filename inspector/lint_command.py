@@ -20,13 +20,18 @@ if TYPE_CHECKING:
 
 def lint_files(args: Namespace) -> list[str]:
     """Return the lines of the report on every file, and set the exit code."""
-    from .facts.lint.report import FORMATS, find_earlier
+    from .facts.lint.report import write_report
 
-    part, join = FORMATS[args.format]
-    baseline, parts, worst = _read_baseline(args), [], 0
-    asked, files = args.file, list(_list_files(args.file))
-    are_several = len(asked) > 1 or Path(asked[0]).is_dir()
-    for file, is_named in files:
+    are_several = len(args.file) > 1 or Path(args.file[0]).is_dir()
+    return write_report(args.format, _check_files(args, are_several), are_several, fixes=args.fixes)
+
+
+def _check_files(args: Namespace, are_several: bool) -> Iterator[tuple[str, LintReport, Session]]:
+    """Yield the report on every file that can be checked; in the end, set the exit code."""
+    from .facts.lint.report import find_earlier
+
+    baseline, paths, worst, is_checked = _read_baseline(args), args.file, 0, False
+    for file, is_named in list(_list_files(paths)):
         args.file = file
         try:
             session = read_input(args)
@@ -41,11 +46,11 @@ def lint_files(args: Namespace) -> list[str]:
         if baseline is not None:
             report = report.mark_known(find_earlier(baseline, file))
         worst = max(worst, report.exit_code)
-        parts.append(part(report, session, file, args.fixes))
-    args.code = worst if parts else max(worst, args.unreadable)
-    if not parts:
-        complain(ReadError(", ".join(asked), detail="no session in it could be checked"), args.code)
-    return join(parts, are_several) if parts or args.format in ("json", "sarif") else []
+        is_checked = True
+        yield file, report, session
+    args.code = worst if is_checked else max(worst, args.unreadable)
+    if not is_checked:
+        complain(ReadError(", ".join(paths), detail="no session in it could be checked"), args.code)
 
 
 def _list_files(paths: list[str]) -> Iterator[tuple[str, bool]]:

@@ -17,6 +17,8 @@ import msgspec
 from msgspec.structs import fields
 
 from inspector.facts import outcomes
+from inspector.facts.kind_words import NOUNS, name_kind
+from inspector.planning.fates import DECIDED_BY
 from inspector.workbench.payloads.base_payload import Payload
 from inspector.workbench.payloads.new_file import NewFilePreview, NewFileReply
 from inspector.workbench.payloads.replay import RunPayload
@@ -41,7 +43,7 @@ def make_schema() -> dict[str, Any]:
     """The schema of every payload: an object of traits, and one of replies, by their names.
 
     In the older form of the standard, which the front end's generator reads. `outcomes` is the table of the
-    outcomes of facts.
+    outcomes of facts, `kinds` what a fact of a kind is called, `deciders` what decided blocks but rules.
     """
     replies = list_replies()
     kinds = [*TRAITS.values(), *replies.values()]
@@ -62,6 +64,8 @@ def make_schema() -> dict[str, Any]:
             {name: getattr(outcomes.TRAITS[outcome], name) for name in SHOWN}
             for outcome in outcomes.WORST_FIRST
         ],
+        "kinds": {kind: name_kind(kind) for kind in NOUNS},
+        "deciders": {code: f"by {words}" for code, words in DECIDED_BY.items()},
         "definitions": _spell_tuples(parts),
     }
 

@@ -19,10 +19,9 @@ import numpy as np
 
 from ..errors import InspectorError, PolicyError, expect
 from ..facts.extract.collect import BY, KINDS, OPERATIONS
-from ..facts.facts import Facts
 from ..facts.lint.check import check_trace
 from ..facts.outcomes import CODE, IN_FULL
-from ..facts.regret import Regret, find_regret, sum_regret
+from ..facts.regret import MEANS, Regret, find_regret, sum_regret
 from ..facts.trace import trace_plan, trace_recorded
 from ..facts.traced import Trace
 from ..planning.plan import Plan
@@ -42,7 +41,7 @@ from .columns import COUNTED, Row
 Measure = Literal["facts", "regret", "findings"]
 MEASURES: tuple[Measure, ...] = ("facts", "regret", "findings")
 USUAL: tuple[Measure, ...] = ("facts", "regret")
-AGAIN = {"file": "read_again", "command": "run_again", "constraint": "said_again"}
+AGAIN = {kind: words.replace(" ", "_") for kind, words in MEANS.items()}
 """The column that counts the facts of a kind that were needed again."""
 CHANGES = [OPERATIONS.index(done) for done in ("created", "edited", "deleted")]
 
@@ -241,7 +240,7 @@ def count_facts(trace: Trace) -> Row:
     are unknown, neither kept nor absent. Values that the user replaced earlier are not counted; `superseded`
     counts those that a summary still contains.
     """
-    facts = facts_of(trace)
+    facts = trace.facts
     is_present = trace.stood & (trace.outcome != CODE["superseded"])
     number, kind = trace.number[is_present], trace.kind[is_present].astype(np.int64)
     by = facts.by[facts.offset[:-1]][number].astype(np.int64)
@@ -258,9 +257,3 @@ def count_facts(trace: Trace) -> Row:
         "superseded": sum(traced.carried for traced in trace.select("superseded")),
         "facts": {f"{KINDS[k]}/{BY[b]}": table[k, b].tolist() for k, b in np.argwhere(table.sum(2)).tolist()},
     }
-
-
-def facts_of(trace: Trace) -> Facts:
-    """Return the facts of a trace: those on the path at its point in time."""
-    facts: Facts = trace.traced[0].fact.facts if len(trace) else trace.scene.session.facts
-    return facts

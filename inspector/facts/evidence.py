@@ -17,6 +17,7 @@ from ..text import plural
 from .comparing import STATEMENTS, index_text
 from .explanation import Evidence, Passage, WordSpan
 from .indexed_text import Sentence, find_held, is_subject
+from .kind_words import NOUNS
 from .outcomes import FactComparison
 from .questions import ENDS
 from .remaining import RemainingText
@@ -183,7 +184,7 @@ def _describe_search(traced: TracedFact, texts: Sequence[RemainingText]) -> str:
         subject = {term.form for term in read_terms(fact.form) if is_subject(term)}
         sought = f"{plural(len(subject), 'word')} in any order"
     else:
-        sought = f"the {fact.kind} in other spellings"
+        sought = f"the {NOUNS[fact.kind]} in other spellings"
     return f"Searched {plural(sentences, 'sentence')} for {sought}."
 
 

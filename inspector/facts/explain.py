@@ -26,6 +26,7 @@ from .block_names import name_block
 from .comparing import STATEMENTS
 from .evidence import find_evidence
 from .explanation import Cause, CauseCode, Evidence, Explanation, Passage
+from .kind_words import NOUNS
 from .literal import tell_absence
 from .mentions import make_pattern
 from .outcome_finder import TraceScope
@@ -164,7 +165,6 @@ def _count_outputs(traced: TracedFact) -> str:
 
 _PROSE = ("constraint", "choice", "decision", "todo")
 _QUOTED = (*STATEMENTS, "text")
-_NOUNS = {"constraint": "rule", "text": "words"}
 _ORDINALS = {1: "first", 2: "second", 3: "third"}
 _ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 """The endings of ordinals by their last digit, without 11th to 13th."""
@@ -208,7 +208,7 @@ def _subject(traced: TracedFact) -> str:
     if kind == "file" and whole == "." and cwd:
         return f"The working directory {cut_text(cwd, _FORM)}"
     form = cut_text(whole, _FORM) + ("…" if len(whole) > _FORM else "")
-    return f"The {_NOUNS.get(kind, kind)} " + (f'"{form}"' if kind in _QUOTED else form)
+    return f"The {NOUNS[kind]} " + (f'"{form}"' if kind in _QUOTED else form)
 
 
 def _first(traced: TracedFact) -> str:

@@ -1,7 +1,7 @@
 """Find the facts of a session that a compaction should preserve, with every occurrence.
 
 `find_facts` returns the `Facts` of a `Session`: file paths, commands, errors, symbols, addresses, ids,
-numbers with a name, the user's rules, decisions and open todos. Arguments of tools and shell commands are
+numbers with a name, the user's rules, decisions and open to-dos. Arguments of tools and shell commands are
 parsed first, then the text. Facts in recorded compaction summaries are separate, in `Facts.summaries`: a
 summary repeats facts, and is not their source.
 

@@ -31,6 +31,7 @@ from ..text import plural, printable
 from ..tokens.ledger import Ledger, count_tokens
 from ..tokens.memo import Memo, Same
 from .facts import SENTENCE_KINDS, Fact
+from .kind_words import NOUNS
 from .needed_again import shows_file, strip_number
 from .outcomes import CODE, IN_FULL, Outcome
 from .trace import trace_again
@@ -496,4 +497,4 @@ def write_focus(facts: Iterable[Fact | TracedFact]) -> str:
 
 
 def _line(fact: Fact) -> str:
-    return f"- {fact.kind}: {cut_text(' '.join(fact.form.split()), 300)}"
+    return f"- {NOUNS[fact.kind]}: {cut_text(' '.join(fact.form.split()), 300)}"

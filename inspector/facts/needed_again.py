@@ -9,16 +9,10 @@ from __future__ import annotations
 import re
 
 from ..session.blocks import Block, ToolCall
-from ..session.toolcalls.canonical_path import names
-from ..session.toolcalls.shell import AT_HEAD
+from ..session.toolcalls.shell import AT_HEAD, PRINTS, PRINTS_BY_SCRIPT, SEARCHES
 from ..session.toolcalls.shell_words import split_command
 
 _COMMANDS = ("command", "cmd", "script")
-_SHOWS = names(
-    "cat less more head tail nl bat sed awk gawk diff jq yq xxd strings od cut sort uniq column type "
-    "get-content gc select-string"
-)
-_SEARCHES = names("grep egrep fgrep rg ag")
 _NO_LINES = re.compile(r"-[A-Za-z]*[clq][A-Za-z]*$|--(?:count|files-with(?:out)?-match(?:es)?|quiet|files)\b")
 _FIGURES = re.compile(r"\d+")
 _NUMBERED = re.compile(r"^\s*\d+\s*[→|:\t]")
@@ -82,12 +76,12 @@ def _ends(word: str, tail: str) -> bool:
 def _shows(words: list[str]) -> bool:
     """Whether a simple command prints lines of the files it is given."""
     names = {word.rpartition("/")[2].lower() for word in words}
-    if names & _SEARCHES:
+    if names & SEARCHES:
         return not any(_NO_LINES.match(word) for word in words[1:])
     if "git" in names:
         # Changes of a file, or its content in another commit, are not the file.
         return "blame" in names or ("show" in names and any(AT_HEAD.match(word) for word in words))
-    return bool(names & _SHOWS)
+    return bool(names & (PRINTS | PRINTS_BY_SCRIPT))
 
 
 def is_verdict(form: str) -> bool:

@@ -30,6 +30,7 @@ from .comparing import compare_fact
 from .extract.collect import BY, KINDS, OPERATIONS
 from .facts import Fact, Facts, Occurrence, quote_form
 from .indexed_text import IndexedText, is_subject
+from .kind_words import NOUNS
 from .needed_again import has_not_started, same_answer, shows_file, strip_number
 from .outcomes import IN_FULL, RETAINED
 from .remaining import Remaining
@@ -133,7 +134,7 @@ class Regret(Printable):
         elif not shown and self.traced.outcome in RETAINED:
             gone = "the blocks that said it were compacted away"
         return (
-            f"The {fact.kind} {form} was {MEANS[fact.kind]} {when} "
+            f"The {NOUNS[fact.kind]} {form} was {MEANS[fact.kind]} {when} "
             f"after {gone}{answer}: {self.tokens:,} tokens{price}."
         )
 

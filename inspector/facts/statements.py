@@ -15,7 +15,6 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from .added_words import FRAME, is_changed
-from .edits import NEAR, Edit, find_edits
 from .force import (
     CONDITIONS,
     ENDED,
@@ -34,6 +33,7 @@ from .force import (
 )
 from .function_words import agrees, find_limit, find_other_state, find_unlike
 from .indexed_text import NOTHING_SAID, IndexedText, SaidBefore, Sentence, is_same, is_subject
+from .near_copies import NEAR, Edit, find_edits
 from .other_values import find_near_values, find_other_number, find_same_value, is_frame
 from .outcomes import ABSENT, RANK, FactComparison, Outcome
 from .quoted_words import find_words

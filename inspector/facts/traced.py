@@ -31,7 +31,7 @@ from ..tokens.prices import Money, price_tokens
 from .comparing import STATEMENTS
 from .explanation import Explanation
 from .extract.collect import KINDS, OTHER_NAMES
-from .facts import Fact, Occurrence, find_kind, spell_fact, strip_place
+from .facts import Fact, Facts, Occurrence, find_kind, spell_fact, strip_place
 from .line_search import LineMatch
 from .literal import tell_absence
 from .outcome_finder import TIERS, Codes, Evidence, FactOutcome, OutcomeFinder, TraceScope, is_word
@@ -352,6 +352,13 @@ class Trace(Framed):
             found = self._look, int(self.number[at]), bool(self.stood[at])
             cached = self._built[at] = TracedFact(*found, (), *codes)
         return cached
+
+    @property
+    def facts(self) -> Facts:
+        """The facts of the session that it is of."""
+        first = next(iter(self), None)
+        facts: Facts = self.scene.session.facts if first is None else first.fact.facts
+        return facts
 
     @cached_property
     def traced(self) -> tuple[TracedFact, ...]:

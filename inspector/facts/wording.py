@@ -88,8 +88,8 @@ SENTENCES: dict[str, str] = {
     "needed again": "{did} in turn {turn}{same}: {tokens} tokens{price}.",
     # Lint.
     "CI001": "The {kind} {form}, {did} {when}, is absent.",
-    "CI002": "The constraint {form}, said by the user {when}, is absent.",
-    "CI003": "The todo {form}, open {when}, is absent.",
+    "CI002": "The rule {form}, said by the user {when}, is absent.",
+    "CI003": "The to-do {form}, open {when}, is absent.",
     "CI004": "The error {form}, last seen {when}, is absent.",
     "CI005": "The command {form}, which last failed {when}, is absent, and so is its result.",
     "CI006": "The {kind} {form}, {did} {when}, is absent.",

@@ -7,14 +7,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..facts.indexed_text import ALL_SAID, IndexedText, SaidBefore
-from ..facts.outcomes import TRAITS, FactComparison
+from ..facts.outcomes import MISSING, TRAITS, FactComparison
 from ..facts.statements import compare_statement
 from ..facts.things import compare_thing
 from .given_back import MOST_LOSSES, write_lines
 from .snapshot import clean_line
 
-LOST = ("absent", "changed", "contradicted")
-"""Outcomes that the model is informed of. A partial or undecided one is only in the report."""
 _WRAPPED = re.compile(r"<summary>(.*?)(?:</summary>|\Z)", re.DOTALL)
 _LOSSES = "Differences between the summary of the last compaction and the statements of the user:"
 _WORDS = {
@@ -74,8 +72,8 @@ def _compare(
 
 
 def find_lost(report: dict[str, Any]) -> list[dict[str, str]]:
-    """Return the rules and pins that the summary lost."""
-    return [i for i in report.get("items", ()) if i["kind"] in ("rule", "pin") and i["outcome"] in LOST]
+    """Return the rules and pins that the summary lost: partial and undecided ones are only in the report."""
+    return [i for i in report.get("items", ()) if i["kind"] in ("rule", "pin") and i["outcome"] in MISSING]
 
 
 def write_losses(report: dict[str, Any], where: str) -> str:

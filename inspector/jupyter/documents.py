@@ -29,7 +29,7 @@ from ..workbench.inputs import INPUTS, pick_inputs
 from ..workbench.saved_plans import SUFFIX, choose_saved
 from ..workbench.tasks import PUT_OFF, describe_error, hand_back_memory, start_thread
 from .kept import drop_picture, keep_summary, read_kept, read_picture, write_picture
-from .new_files import offer_file
+from .session_writer import offer_file
 from .threads import GONE, ServerRefusal
 
 SCREEN_ONLY: Traits = {"tab": "blocks", "block": "", "dock": 0, "_seq": 0}

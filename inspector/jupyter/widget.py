@@ -53,7 +53,7 @@ from ..workbench.saved_plans import SUFFIX, choose_saved
 from ..workbench.snapshot import Snapshot
 from ..workbench.tasks import PUT_OFF, begin_early
 from ..workbench.written_summaries import keep
-from .new_files import offer_file
+from .session_writer import offer_file
 
 if TYPE_CHECKING:
     from ..workbench.page.export import ExportedPage

@@ -47,4 +47,5 @@ FAMILIES = (
     Family(LIBRARIES, ("inspect-edit", "inspect-trim"), ("inspect",)),
     Family(LIBRARIES, ("keep-recent-turns",)),
 )
-"""In the order of the list. A policy in no family is listed as the user's own."""
+"""In the order of the screen; `POLICIES` has its own, the plainest first. A policy in no family is
+listed as the user's own."""

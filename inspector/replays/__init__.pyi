@@ -8,4 +8,4 @@ from .engine import replay as replay
 from .run import Run as Run
 from .scenario import Scenario as Scenario
 from .scenario import ScenarioEvent as ScenarioEvent
-from .scenario import SimulatedSummariser as SimulatedSummariser
+from .simulated_summariser import SimulatedSummariser as SimulatedSummariser

@@ -32,8 +32,7 @@ from ..text import plural
 from .carry import carry_entries
 from .harness_state import HarnessState
 from .run import Compaction
-from .scenario import SimulatedSummariser
-from .simulated_summariser import SimulatedAnswer, ask_summariser, find_budget
+from .simulated_summariser import SimulatedAnswer, SimulatedSummariser, ask_summariser, find_budget
 from .wire_edits import WireEdits
 
 ALWAYS = sys.maxsize

@@ -153,13 +153,18 @@ def compare_policies(
         for done, policy in enumerate(chosen, first):
             say = tell_part(tell, done, parts)
             run = replay(session, policy, scenario, ledger=ledger, window=window, history=history, tell=say)
-            calls = [
-                SummaryCall(item.step, item.asked, item.written, calls=item.calls)
-                for item in run.compactions
-                if item.calls
-            ]
-            rows.append(Compared(run, price_steps(run.sent, run.cached, run.output, price, summaries=calls)))
+            rows.append(Compared(run, price_run(run, price)))
     return Comparison(session, tuple(rows), price_session(session), note)
+
+
+def price_run(run: Run, price: Price | None) -> Bill:
+    """Return the bill of the replayed requests, with the calls that wrote summaries."""
+    calls = [
+        SummaryCall(item.step, item.asked, item.written, calls=item.calls)
+        for item in run.compactions
+        if item.calls
+    ]
+    return price_steps(run.sent, run.cached, run.output, price, summaries=calls)
 
 
 def _row(row: Compared) -> dict[str, Any]:

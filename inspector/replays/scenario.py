@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from math import ceil
 from typing import Any, Literal, Self, get_args
 
-from pydantic import AliasChoices, Field, NonNegativeInt, ValidationError, model_validator
+from pydantic import AliasChoices, Field, ValidationError, model_validator
 
 from ..errors import EditError
 from ..policies.harness import Harness
 from ..session.blocks import Chars, Value
+from .simulated_summariser import SimulatedSummariser
 
 Provider = Literal["accepts", "refuses"]
 """The provider's reaction to a request above the window."""
@@ -73,42 +73,6 @@ class ScenarioEvent(Value):
         if wrong:
             raise EditError("act", self.do, wrong)
         return self
-
-
-class SimulatedSummariser(Value):
-    """How the summariser behaves: its first `fails` calls fail, and it writes `oversize` times its budget.
-
-    With `grows` each summary is `grows` times as long as the previous one, up to its budget; 0 leaves its
-    length alone. One of the two may be given.
-
-    >>> from inspector import read_session
-    >>> answer = {"role": "assistant", "content": "It is short."}
-    >>> session = read_session([{"role": "user", "content": "Read src/a.py."}, answer])
-    >>> from inspector import replay
-    >>> acts = (ScenarioEvent(at="m2", do="compact"),)
-    >>> run = replay(session, "claude-code", Scenario(acts=acts, writer=SimulatedSummariser(fails=9)))
-    >>> len(run.adopted), [item.adopted for item in run.compactions]
-    (0, [False])
-    """
-
-    fails: NonNegativeInt | Literal["always"] = 0
-    oversize: float = Field(0, ge=0, le=1000)
-    grows: float = Field(0, ge=0, le=10)
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if self.oversize and self.grows:
-            raise EditError("writer", "grows", "oversize says how long a summary is too; give one of them")
-        return self
-
-    def size(self, before: int) -> int:
-        """Tokens of a summary after one of `before` tokens; 0 if `grows` is 0.
-
-        >>> [SimulatedSummariser(grows=share).size(10) for share in (0, 0.25, 1.01)]
-        [0, 2, 11]
-        """
-        size = before * self.grows
-        return ceil(size) if self.grows > 1 else max(int(size), min(before, 1)) if self.grows else 0
 
 
 class Scenario(Value):

@@ -133,7 +133,7 @@ def gather_rows(session: Session, model: str | None, cost: ImageCost) -> Rows:
         uncounted=[],
     )
     for row in np.flatnonzero(~_PLAIN[kind]).tolist():
-        _look_closer(rows, row, blocks[row], model, cost, False)
+        _note_beyond_text(rows, row, blocks[row], model, cost, False)
     return rows
 
 
@@ -152,7 +152,7 @@ def say_uncounted(number: int, why: str) -> str:
     return plural(number, _SINGULAR[why], f"blocks of {SEALED}" if why == SEALED else why)
 
 
-def _look_closer(
+def _note_beyond_text(
     rows: Rows, row: int, block: Block, model: str | None, cost: ImageCost, in_tool: bool
 ) -> None:
     """Note what a row holds besides its text."""
@@ -161,7 +161,7 @@ def _look_closer(
             if part.kind != "text":
                 if part.text:
                     rows.more.append((row, part.text))
-                _look_closer(rows, row, part, model, cost, True)
+                _note_beyond_text(rows, row, part, model, cost, True)
         return
     tokens = cost(block, model, in_tool) if block.kind == "image" else None
     if tokens is not None:

@@ -12,12 +12,6 @@ from ..policies.registry import find_policy, names_of_policies
 from ..text import plural
 from .opening import AUTO
 
-INPUTS = ("cut", "since", "policy", "settings", "pins", "at", "versus", "look")
-"""`cut` is the first kept entry ("" lets the policy decide), `since` the first compacted one ("" compacts all
-before the cut), `at` the point in time, `versus` plan B, `look` the side that is shown after: "plan", or
-"recorded:1" for the first recorded compaction."""
-TABS = ("compactions", "findings", "facts", "blocks", "context", "summary", "replay", "rules", "lesson")
-"""The tabs of the dock, in reading order."""
 _TYPES: dict[str, type[Any]] = {
     "cut": str,
     "since": str,
@@ -28,6 +22,12 @@ _TYPES: dict[str, type[Any]] = {
     "versus": dict,
     "look": str,
 }
+INPUTS = tuple(_TYPES)
+"""`cut` is the first kept entry ("" lets the policy decide), `since` the first compacted one ("" compacts all
+before the cut), `at` the point in time, `versus` plan B, `look` the side that is shown after: "plan", or
+"recorded:1" for the first recorded compaction."""
+TABS = ("compactions", "findings", "facts", "blocks", "context", "summary", "replay", "rules", "lesson")
+"""The tabs of the dock, in reading order."""
 _WORDS: dict[type, str] = {str: "string", dict: "object", list: "list"}
 
 

@@ -1,4 +1,4 @@
-"""The words of the screen: one table from the name in Python to its label and the sentence of its tooltip.
+"""The words of the screen: one table from the name in Python to its label.
 
 Names in code stay as they are; whatever shows one of them to a person takes its label from here.
 """
@@ -6,65 +6,29 @@ Names in code stay as they are; whatever shows one of them to a person takes its
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from ..facts.outcomes import TRAITS
 
-
-class ScreenWord(NamedTuple):
-    """The label of a term on the screen, and its tooltip, or ""."""
-
-    label: str
-    sentence: str = ""
-
-
-WORDS: dict[str, ScreenWord] = {
-    **{name: ScreenWord(traits.label, traits.sentence) for name, traits in TRAITS.items()},
-    "unexplained": ScreenWord(
-        "not in the file",
-        "Tokens the provider counted besides the text in the file; a plan assumes they stay the same.",
-    ),
-    "stand_in": ScreenWord(
-        "placeholder summary",
-        "The summary is not written yet; this is a placeholder. A model writes a different one.",
-    ),
-    "fate": ScreenWord("outcome", "The effect of the plan on a block."),
-    "verbatim": ScreenWord("kept", "It stays as it is."),
-    "truncated": ScreenWord("shortened", "A part of its text stays."),
-    "pointer": ScreenWord("pointer", "A short line names the place of the full text."),
-    "summarised": ScreenWord("summarised", "Removed; a summary replaces it."),
-    "dropped": ScreenWord("dropped", "Removed; nothing replaces it."),
-    "cleared": ScreenWord("cleared", "Its text is removed; a note about it stays."),
-    "gone": ScreenWord("gone before", "It could not be read before this compaction either."),
-    "evidence": ScreenWord("by whose word"),
-    "recorded": ScreenWord("by the file", "The file itself shows it."),
-    "planned": ScreenWord("by this plan"),
-    "inferred": ScreenWord("guessed", "The summary is encrypted or missing; guessed from what follows."),
-    "at_risk": ScreenWord(
-        "absent unless the summary names it",
-        "The summary of this plan is not written yet, and nothing else names it.",
-    ),
-    "regret": ScreenWord("needed again", "A compaction removed it, and it was requested again."),
-    "calibrated": ScreenWord("fitted to the provider", "Counts are scaled to what the provider reported."),
-    "constraint": ScreenWord("your rule"),
-    "micro": ScreenWord("outputs cleared"),
-    "prefix_reset": ScreenWord("cache is rebuilt here"),
+_PLAIN = {
+    "unexplained": "not in the file",
+    "stand-in": "placeholder summary",
+    "evidence": "by whose word",
+    "inferred": "guessed",
+    "calibrated": "fitted to the provider",
+    "regret": "needed again",
+    "fate": "outcome",
+    "micro-compaction": "outputs cleared",
 }
-"""By the name in Python."""
-
-FORBIDDEN = (
-    "unexplained",
-    "stand-in",
-    "evidence",
-    "inferred",
-    "calibrated",
-    "regret",
-    "fate",
-    "micro-compaction",
-)
+FORBIDDEN = tuple(_PLAIN)
 """Words that never appear on a screen."""
-
-_LABELS = {"stand-in": "stand_in", "micro-compaction": "micro"}
+_LABELS = {
+    **{name: traits.label for name, traits in TRAITS.items()},
+    **_PLAIN,
+    "truncated": "shortened",
+    "gone": "gone before",
+    "at_risk": "absent unless the summary names it",
+}
+"""By the name in Python; a name that is not listed is its own label."""
 _FORBIDDEN = re.compile(rf"\b({'|'.join(FORBIDDEN)})(s?)\b")
 
 
@@ -74,7 +38,7 @@ def label_of(name: str) -> str:
     >>> label_of("verbatim"), label_of("unexplained"), label_of("compaction")
     ('kept', 'not in the file', 'compaction')
     """
-    return WORDS[name].label if name in WORDS else name
+    return _LABELS.get(name, name)
 
 
 def say_plainly(text: str) -> str:
@@ -83,4 +47,4 @@ def say_plainly(text: str) -> str:
     >>> say_plainly("calibrated: o200k_base; a stand-in of 12 tokens")
     'fitted to the provider: o200k_base; a placeholder summary of 12 tokens'
     """
-    return _FORBIDDEN.sub(lambda match: label_of(_LABELS.get(match[1], match[1])) + match[2], text)
+    return _FORBIDDEN.sub(lambda match: label_of(match[1]) + match[2], text)

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import { NO_TRACING } from "../src/model/facts";
 import { TRAITS } from "../src/model/outcomes";
 import { paidNear } from "../src/panels/overview/needed-again-marks";
-import { type FactsReply, OUTCOMES } from "../src/payloads/types";
+import { type FactsReply, KIND_NAMES, OUTCOMES } from "../src/payloads/types";
 import { PAGE } from "../src/store/facts";
 import type { ViewState } from "../src/store/view";
 import {
@@ -92,7 +92,13 @@ test("each compaction and the plan have a column of their own, in words as well 
   const heads = [...find("facts-list").querySelectorAll("th")].map(cell => cell.textContent);
   expect(heads).toEqual(["fact", "kind", "in ◆1", "this plan", "turn"]);
   const cells = [...(rows()[0]?.closest("tr")?.children ?? [])].map(cell => cell.textContent);
-  expect(cells).toEqual([lost.form, lost.kind, "■ absent", "■ absent", String(lost.lastTurn + 1)]);
+  expect(cells).toEqual([
+    lost.form,
+    KIND_NAMES[lost.sort],
+    "■ absent",
+    "■ absent",
+    String(lost.lastTurn + 1),
+  ]);
 });
 
 test("missing is red, undecided amber, unknown grey, each with words of its own", async () => {

@@ -42,7 +42,7 @@ export const inventFacts = (blocks: readonly InventedFacts[], many = 230) => {
     const form = number < KINDS.length ? (FORMS[kind] as string) : `${FORMS[kind]}_${number}`;
     const stood = number % 29 !== 28;
     return {
-      ...{ number, kind, form, title: form, outcome },
+      ...{ number, kind, sort: kind, form, title: form, outcome },
       rounds: [{ outcome: "absent" as Outcome, stood: true, bad: true, judged: false }],
       ...{ stood, bad: isBad(outcome) && stood, judged: false },
       lastTurn: blocks[rowOf(number)]?.turn ?? 0,

@@ -118,6 +118,13 @@ describe("a page without a kernel", () => {
     expect([host.get("replay"), host.get("_run"), host.get("_error")]).toEqual([true, run[0], ""]);
   });
 
+  it("lists rules that no user said apart from the user's", async () => {
+    const rows = ["constraint", "given"].map(sort => ({ kind: "constraint", sort, form: sort }));
+    const { ask } = open({ told: { "facts plan": { rows } } });
+    const reply = await ask({ type: "facts", kind: "given", place: content.plan.places[0] });
+    expect(reply.rows).toEqual([rows[1]]);
+  });
+
   it("compares the plan with the same policy at another cut", async () => {
     const { host, want } = open();
     const id = scene.entryIds[CUT] as string;

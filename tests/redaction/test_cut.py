@@ -27,7 +27,7 @@ from inspector import (
     sessions,
 )
 from inspector.cli import main
-from inspector.facts.lint.report import FORMATS
+from inspector.facts.lint.codes import REPORTS
 from tests.exported import unpack_page
 
 TOKEN = "gh" + "p_" + "Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4De6Fg7"
@@ -131,7 +131,7 @@ def test_no_piece_is_in_a_report_of_lint(
     session = open_session(path := write_edits(tmp_path / "s.jsonl", padding))
     findings = lint(session, "inspect-trim")
     assert "CI006" in findings.counts
-    for name in FORMATS:
+    for name in REPORTS:
         main(["lint", str(path), "--policy", "inspect-trim", "--format", name])
         assert len(leaked(capsys.readouterr().out)) <= PUBLIC, name
 

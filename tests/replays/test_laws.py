@@ -20,7 +20,8 @@ from inspector.policies.trigger import Check, Trigger
 from inspector.replays.carry import carry_entries, chain, count_carried, join_ledger
 from inspector.replays.engine import replay
 from inspector.replays.run import Compaction, Run
-from inspector.replays.scenario import Action, Scenario, ScenarioEvent, SimulatedSummariser
+from inspector.replays.scenario import Action, Scenario, ScenarioEvent
+from inspector.replays.simulated_summariser import SimulatedSummariser
 from inspector.replays.timeline import find_life
 from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.entries import Entry

@@ -161,6 +161,18 @@ def test_a_query_is_a_part_of_the_form_whatever_its_case(model: WorkbenchModel) 
     assert "\ufffdhalf" in form and listed(other, query=form)["total"] == 1  # as it is shown
 
 
+def test_a_row_says_the_kind_under_which_it_is_listed() -> None:
+    """A page filters its rows by it: a rule that no user said is listed apart from the user's."""
+    texts = "<system-reminder>You must always lint.</system-reminder>", "Never push to main."
+    said = Entry(id="a", role="user", blocks=tuple(Text(text=text) for text in texts))
+    model = WorkbenchModel(Session(format="test", entries=(said,), leaf="a"), counter="chars4_utf16")
+    model.answer({})
+    rules = {row["form"]: row["sort"] for row in every_row(model) if row["kind"] == "constraint"}
+    assert rules == {"You must always lint.": "given", "Never push to main.": "constraint"}
+    for sort in ("given", "constraint"):
+        assert {row["sort"] for row in listed(model, kind=sort)["rows"]} == {sort}
+
+
 def test_what_is_asked_wrongly_gets_a_sentence(model: WorkbenchModel) -> None:
     illegal = next(at for at in range(len(model.plan.cuts)) if not model.plan.cuts.legal[at])
     sentence = model.plan.cuts[illegal].sentence

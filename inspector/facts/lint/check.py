@@ -42,6 +42,7 @@ from ..extract.errors import find_errors
 from ..facts import SENTENCE_KINDS, Facts, quote_form
 from ..force import has_negation
 from ..grounding import UngroundedLine, ground_plan, ground_recorded, is_whole
+from ..kind_words import NOUNS
 from ..needed_again import is_verdict
 from ..outcome_finder import Evidence
 from ..outcomes import UNDECIDED, Outcome
@@ -308,7 +309,8 @@ def check_trace(
                 judged.add(traced.fact.number)
                 continue
             with faults.isolate(f"check of a {kind}", traced.said[0] if traced.said else ""):
-                for code, sentence, at in _judge(traced, look, verdict == "lost"):
+                if (judgement := _judge(traced, look, verdict == "lost")) is not None:
+                    code, sentence, at = judgement
                     when = "" if at is None else _when(traced, at)
                     findings.append(_make(code, sentence, traced.said, traced, entry, plan, when, at))
     if not (trace.scene.is_known or trace.scene.clears):
@@ -369,9 +371,7 @@ def _rank(finding: LintFinding) -> tuple[int, str]:
 
 
 def _look_at(trace: Trace) -> _Look:
-    for traced in trace:
-        return _LOOKS.of(traced.fact.facts, lambda: _Look(trace), Same(trace))
-    return _Look(trace)
+    return _LOOKS.of(trace.facts, lambda: _Look(trace), Same(trace))
 
 
 @dataclass(frozen=True, eq=False)
@@ -386,8 +386,7 @@ class _Look:
 
     @cached_property
     def facts(self) -> Facts:
-        first = next(iter(self.trace), None)
-        return self.session.facts if first is None else first.fact.facts
+        return self.trace.facts
 
     @cached_property
     def reasons(self) -> list[str]:
@@ -496,32 +495,35 @@ def _loses_negation(traced: TracedFact) -> bool:
     )
 
 
-def _judge(traced: TracedFact, look: _Look, judged: bool) -> Iterator[tuple[str, str, BlockRef | None]]:
-    """Yield the codes that apply to a fact, each with its sentence and the block whose turn that names.
+def _judge(traced: TracedFact, look: _Look, judged: bool) -> tuple[str, str, BlockRef | None] | None:
+    """Return the code that applies to a fact, with its sentence and the block whose turn that names; or None.
 
     `judged` says that a reader calls it lost.
     """
     absent = traced.outcome == "absent" or (judged and traced.outcome in UNDECIDED)
-    for code, at, params in _find_codes(traced, look, absent):
-        when = {} if at is None else {"when": _when(traced, at)}
-        kind = traced.fact.kind
-        named = "folder" if kind == "file" and is_folder(traced) else kind
-        form = traced.fact.form if kind in SENTENCE_KINDS else " ".join(traced.fact.form.split())
-        quoted = quote_form(kind, form, LONGEST) if kind in SENTENCE_KINDS else cut_text(form, LONGEST)
-        sentence = write(code, form=quoted, kind=named, **when, **params).sentence
-        sentence = write("judged lost", sentence=sentence).sentence if judged and absent else sentence
-        yield code, sentence, at
+    selected = _select_code(traced, look, absent)
+    if selected is None:
+        return None
+    code, at, params = selected
+    when = {} if at is None else {"when": _when(traced, at)}
+    kind = traced.fact.kind
+    named = "folder" if kind == "file" and is_folder(traced) else NOUNS[kind]
+    form = traced.fact.form if kind in SENTENCE_KINDS else " ".join(traced.fact.form.split())
+    quoted = quote_form(kind, form, LONGEST) if kind in SENTENCE_KINDS else cut_text(form, LONGEST)
+    sentence = write(code, form=quoted, kind=named, **when, **params).sentence
+    sentence = write("judged lost", sentence=sentence).sentence if judged and absent else sentence
+    return code, sentence, at
 
 
-def _find_codes(
+def _select_code(
     traced: TracedFact, look: _Look, absent: bool
-) -> Iterator[tuple[str, BlockRef | None, dict[str, str]]]:
-    """Yield the codes that apply to a fact, each with the block that shows it and the sentence's values."""
+) -> tuple[str, BlockRef | None, dict[str, str]] | None:
+    """Return the code that applies to a fact, with the block that shows it and the sentence's values."""
     fact, kind, mentions = traced.fact, traced.fact.kind, list_mentions(traced)
     typed = [mention.ref for mention in mentions if mention.by == "user"]
     if (later := traced.replacement) is not None:
         if traced.carried and kind != "statement":
-            yield "CI015", later.ref, {"value": cut_text(later.value, LONGEST)}
+            return "CI015", later.ref, {"value": cut_text(later.value, LONGEST)}
     elif traced.outcome in ("changed", "contradicted"):
         # A value counts only in words of the user's own, not in pasted text.
         is_bound = is_rule(traced) and fact.form[-1:] != "?" if kind == "statement" else bool(typed)
@@ -530,40 +532,40 @@ def _find_codes(
         )
         if is_bound and is_stated:
             code = "CI016" if traced.outcome == "changed" else "CI017"
-            yield code, typed[-1], {"sentence": describe_outcome(traced).sentence}
+            return code, typed[-1], {"sentence": describe_outcome(traced).sentence}
     elif kind == "constraint" and not absent and traced.comparison.reason == "exception":
         if typed:
-            yield "CI021", typed[-1], {"sentence": describe_outcome(traced).sentence}
+            return "CI021", typed[-1], {"sentence": describe_outcome(traced).sentence}
     elif kind == "file" and not absent:
         others = [name for name in traced.others if not name.startswith("...")]
         if others and look.reasons[fact.number]:
             words, other = cut_text(traced.words, LONGEST), cut_text(others[0], LONGEST)
-            yield "CI007", None, {"words": words, "other": other}
+            return "CI007", None, {"words": words, "other": other}
     elif not absent:
-        return
+        return None
     elif code := _CODES.get(look.reasons[fact.number], ""):
         if kind == "file":
             changed = [mention for mention in mentions if mention.operation in CHANGED]
             created = [mention for mention in changed if mention.operation == "created"]
             code, last = ("CI006", created[-1]) if created else (code, changed[-1])
-            yield code, last.ref, {"did": name_change(traced, last)}
-        else:
-            yield code, traced.said[-1] if kind == "todo" else typed[-1], {}
+            return code, last.ref, {"did": name_change(traced, last)}
+        return code, traced.said[-1] if kind == "todo" else typed[-1], {}
     elif kind == "error":
         texts, failure = traced.scene.after.written_texts, look.find_failure(traced)
         if failure is not None and not tells_error(failure.command, fact.form, texts):
-            yield "CI004", failure.output, {}
+            return "CI004", failure.output, {}
     elif kind == "command":
         texts, failure = traced.scene.after.written_texts, look.failed
         is_told = failure is None or look.tells(failure) or says_failure(failure.command, texts)
         if failure is not None and failure.command == fact.form and not is_told:
-            yield "CI005", failure.output, {}
+            return "CI005", failure.output, {}
     elif kind in ("url", "id", "statement"):
         sentence = fact.number if kind == "statement" else look.find_sentence(traced)
         if sentence in look.pointing and look.facts.every[sentence].form[-1] != "?":
-            yield "CI020", typed[-1], {}
+            return "CI020", typed[-1], {}
     elif kind == "decision":
-        yield "CI010", traced.said[0], {}
+        return "CI010", traced.said[0], {}
+    return None
 
 
 def _when(traced: TracedFact, ref: BlockRef) -> str:

@@ -18,6 +18,8 @@ from ...faults import Fault
 from ...mixins import Framed, Printable, ask
 from ...session.entries import Boundary, count_recorded
 from ...text import html_table, plural, printable, printed
+from ..kind_words import NOUNS
+from ..wording import write
 
 if TYPE_CHECKING:
     from ...planning.plan import Plan
@@ -34,48 +36,63 @@ REPORTS = ("text", "json", "github", "sarif")
 
 
 class Check(NamedTuple):
-    """One thing that is looked for: its code and name, what it means, and a finding of it as it may read."""
+    """One thing that is looked for: its code and name, and what it means.
+
+    `sample` is a finding of it: the values of its sentence in `wording`, or the whole sentence.
+    """
 
     code: str
     name: str
     severity: Severity
     sentence: str
-    example: str
+    sample: dict[str, str] | str
+
+    @property
+    def example(self) -> str:
+        """A finding of it as it may read."""
+        return self.sample if isinstance(self.sample, str) else write(self.code, **self.sample).sentence
 
 
+_PUSH, _CAP = "“Never push to main.”", "“Spend at most $500.”"
+_YOU, _WHERE = "You said", "The summary"
 # fmt: off
+_CHANGED = write("changed", "value", who=_YOU, value="$500", when=" (turn 3)", where=_WHERE, instead="$600")
+_ALLOWED = write("contradicted", "permitted", who=_YOU, said="Never push to main.", when=" (turn 1)",
+    where=_WHERE, found="Pushing to main is fine.")
+_EXCEPTED = write("partial", "exception", who=_YOU, said="Never push to main.", when=" (turn 1)",
+    where=_WHERE, found="unless it is urgent")
 _CHECKS = (
     Check("CI001", "edited file absent", "error",
         "A file that was edited, and not restored, deleted or pushed since, is named nowhere any more.",
-        "The file src/auth.py, edited in turn 12, is absent."),
-    Check("CI002", "user constraint absent", "error",
+        {"kind": "file", "form": "src/auth.py", "did": "edited", "when": "in turn 12"}),
+    Check("CI002", "user's rule absent", "error",
         "A rule of the user is not stated any more.",
-        "The constraint “Never push to main.”, said by the user in turn 1, is absent."),
-    Check("CI003", "open todo absent", "warning",
-        "An open item of the last todo list, or a todo the user named, is said nowhere any more.",
-        "The todo “Add the changelog entry.”, open in turn 9, is absent."),
+        {"form": _PUSH, "when": "in turn 1"}),
+    Check("CI003", "open to-do absent", "warning",
+        "An open item of the last to-do list, or a to-do that the user named, is said nowhere any more.",
+        {"form": "“Add the changelog entry.”", "when": "in turn 9"}),
     Check("CI004", "last error absent", "warning",
-        "The error that a test, build or check reported last, and did not leave behind, is said nowhere.",
-        "The error TypeError: missing argument, last seen in turn 8, is absent."),
+        "The last error of a test, build or check that has not passed since is said nowhere any more.",
+        {"form": "TypeError: missing argument", "when": "in turn 8"}),
     Check("CI005", "last result absent", "warning",
         "The test, build or check that failed last is not mentioned, and neither is its failure.",
-        "The command pytest -q, which last failed in turn 8, is absent."),
+        {"form": "pytest -q", "when": "in turn 8"}),
     Check("CI006", "created file absent", "error",
         "A file that was created is named nowhere any more.",
-        "The file src/tokens.py, created in turn 5, is absent."),
+        {"kind": "file", "form": "src/tokens.py", "did": "created", "when": "in turn 5"}),
     Check("CI007", "ambiguous file name", "warning",
         "Only the name of a changed file is left, and another file has the same name.",
-        'Only "util.py" is left of the file src/left/util.py, and src/right/util.py has the same name.'),
+        {"words": "util.py", "form": "src/left/util.py", "other": "src/right/util.py"}),
     Check("CI008", "ungrounded summary line", "warning",
         "A line of a summary, recorded or written for a plan, names something that is nowhere in what it "
         "summarises.",
         "Line 7 names the path src/ghost.py; nothing it summarises does."),
-    Check("CI009", "regret", "warning",
+    Check("CI009", "needed again", "warning",
         "Something that a recorded compaction removed was needed again and paid for once more.",
         "The file src/auth.py was read again in turn 9 after it was lost: 1,331 tokens, $0.0071."),
     Check("CI010", "decision absent", "note",
         "A decision of the model, with its reason, is not stated any more. Checked only on request.",
-        "The decision “We keep SQLite because it needs no server.”, made in turn 2, is absent."),
+        {"form": "“We keep SQLite because it needs no server.”", "when": "in turn 2"}),
     Check("CI011", "summary unreadable", "note",
         "A recorded summary is encrypted or missing, so its contents are unknown.",
         "The summary of compaction e40 cannot be read; its losses are unknown."),
@@ -88,31 +105,28 @@ _CHECKS = (
         "inspect-trim leaves what a provider refuses: nothing in the previous message made the call 'c1'."),
     Check("CI014", "user's choice absent", "warning",
         "A choice of the user, in answer to a question or on their own, is not stated any more.",
-        "The choice “Let's go with SQLite.”, made by the user in turn 2, is absent."),
+        {"form": "“Let's go with SQLite.”", "when": "in turn 2"}),
     Check("CI015", "superseded value carried on", "warning",
         "A summary says a value that the user had replaced by a later one.",
-        "The summary says the value cap = 481, which the user replaced in turn 9 by 710."),
+        {"kind": NOUNS["number"], "form": "cap = 481", "when": "in turn 9", "value": "710"}),
     Check("CI016", "value changed", "error",
         "A summary gives another value for something that the user stated.",
-        "The constraint “Spend at most $500.” is changed. You said “$500” (turn 3). The summary says "
-        "“$600”."),
+        {"kind": NOUNS["constraint"], "form": _CAP, "sentence": _CHANGED.sentence}),
     Check("CI017", "rule contradicted", "error",
         "A summary allows, cancels or negates what the user asked for or stated.",
-        "The constraint “Never push to main.” is contradicted. You said “Never push to main.” (turn 1). "
-        "The summary allows it: “Pushing to main is fine.”."),
+        {"kind": NOUNS["constraint"], "form": _PUSH, "sentence": _ALLOWED.sentence}),
     Check("CI018", "last request absent", "warning",
         "A sentence of the user's last message, such as an open question, is not stated any more.",
-        "The statement “Should the prologue go?”, last said by the user in turn 9, is absent."),
+        {"kind": NOUNS["statement"], "form": "“Should the prologue go?”", "when": "in turn 9"}),
     Check("CI019", "earlier attempt absent", "warning",
         "A sentence of the user's about an earlier attempt is not stated any more.",
-        "The statement “I tried StatFs, it lies on some phones.”, said by the user in turn 4, is absent."),
+        {"kind": NOUNS["statement"], "form": "“I tried StatFs; it lies.”", "when": "in turn 4"}),
     Check("CI020", "address or id absent", "warning",
         "A sentence of the user's that gives an address or an id, or only these, is not stated any more.",
-        "The statement “See https://tracker.example/DES-118.”, given by the user in turn 5, is absent."),
+        {"kind": NOUNS["statement"], "form": "“See https://tracker.example/DES-118.”", "when": "in turn 5"}),
     Check("CI021", "exception added", "warning",
         "A summary adds an exception to a rule of the user's.",
-        "The constraint “Never push to main.” has an exception. You said “Never push to main.” (turn 1). "
-        "The summary adds an exception: “unless it is urgent”."),
+        {"kind": NOUNS["constraint"], "form": _PUSH, "sentence": _EXCEPTED.sentence}),
 )
 # fmt: on
 ASKED_FOR = frozenset({"CI010"})
@@ -198,7 +212,7 @@ class LintReport(Framed, Sequence[LintFinding]):
     False
     >>> report
     LintReport(mine, at m3: 1 error)
-      CI002 error: The constraint “Never touch the vendor folder.”, said by the user in turn 1, is absent.
+      CI002 error: The rule “Never touch the vendor folder.”, said by the user in turn 1, is absent.
     """
 
     findings: tuple[LintFinding, ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Iterable
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
@@ -45,11 +45,6 @@ def _report(findings: LintReport, session: Session, file: str, fixes: bool) -> d
     return {"file": printable(file), **_find_redactor(findings, session).clean_tree(report)}
 
 
-def _join_json(reports: list[dict[str, Any]], are_several: bool) -> list[str]:
-    """Format the report of one file as an object, those of several files or of a folder as a list."""
-    return [json.dumps(reports if are_several else reports[0], indent=2)]
-
-
 def write_github(findings: LintReport, session: Session, file: str) -> list[str]:
     """Format workflow commands, which GitHub shows next to the file.
 
@@ -77,7 +72,7 @@ def write_github(findings: LintReport, session: Session, file: str) -> list[str]
 
 def write_sarif(findings: LintReport, session: Session, file: str) -> list[str]:
     """Format SARIF 2.1.0 for code scanners and editors: one run with its rules and results."""
-    return _join_sarif([_make_run(findings, session, file)], False)
+    return _join_sarif([_make_run(findings, session, file)])
 
 
 class _SarifPart(NamedTuple):
@@ -116,7 +111,7 @@ def _make_run(findings: LintReport, session: Session, file: str) -> _SarifPart:
     return _SarifPart(results, notes, not findings.faults)
 
 
-def _join_sarif(runs: list[_SarifPart], _: bool) -> list[str]:
+def _join_sarif(runs: list[_SarifPart]) -> list[str]:
     rules = [
         {
             "id": check.code,
@@ -135,28 +130,26 @@ def _join_sarif(runs: list[_SarifPart], _: bool) -> list[str]:
     return [json.dumps({"$schema": SARIF, "version": "2.1.0", "runs": [whole]}, indent=2)]
 
 
-class ReportFormat(NamedTuple):
-    """How a report is written: the part of one file, and all parts as lines."""
+def write_report(
+    format: str, reports: Iterable[tuple[str, LintReport, Session]], are_several: bool, *, fixes: bool = False
+) -> list[str]:
+    """Format the reports on files as lines, each file as it comes, so that no session is held longer.
 
-    part: Callable[[LintReport, Session, str, bool], Any]
-    join: Callable[[list[Any], bool], list[str]]
-
-
-def _join_lines(parts: list[list[str]], _: bool) -> list[str]:
-    return [line for part in parts for line in part]
-
-
-FORMATS = {
-    "text": ReportFormat(
-        lambda report, session, file, fixes: [printable(file), *write_text(report, session, fixes=fixes)],
-        lambda parts, are_several: _join_lines(parts, are_several) if are_several else parts[0][1:],
-    ),
-    "json": ReportFormat(_report, _join_json),
-    "github": ReportFormat(lambda report, session, file, _: write_github(report, session, file), _join_lines),
-    "sarif": ReportFormat(lambda report, session, file, _: _make_run(report, session, file), _join_sarif),
-}
-"""Functions that format reports: of a session, with the name of its file, and with fixes or without; and
-that join them, with whether several files were asked for."""
+    Args:
+        format: One of `REPORTS`.
+        reports: The name of each file, its report, and its session.
+        are_several: Whether several files, or a folder, were asked for.
+        fixes: Whether text and JSON name a fix for each finding.
+    """
+    if format == "text":
+        texts = [(file, write_text(report, session, fixes=fixes)) for file, report, session in reports]
+        return [line for file, lines in texts for line in [printable(file)] * are_several + lines]
+    if format == "json":
+        parts = [_report(report, session, file, fixes) for file, report, session in reports]
+        return [json.dumps(parts if are_several else parts[0], indent=2)]
+    if format == "github":
+        return [line for file, report, session in reports for line in write_github(report, session, file)]
+    return _join_sarif([_make_run(report, session, file) for file, report, session in reports])
 
 
 def read_baseline(text: str) -> dict[str, list[str]]:

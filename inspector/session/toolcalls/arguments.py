@@ -1,4 +1,4 @@
-"""Find facts in tool calls: the files, commands, todos and URLs in their arguments.
+"""Find facts in tool calls: the files, commands, to-dos and URLs in their arguments.
 
 Tools name their arguments differently, so the names are looked up in tables too.
 """

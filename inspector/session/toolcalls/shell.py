@@ -27,20 +27,26 @@ class Touched(NamedTuple):
     operation: str | None
 
 
+PRINTS = names(
+    "cat less more head tail nl bat diff xxd strings od cut sort uniq column type get-content gc "
+    "select-string"
+)
+"""Programs that print what is in a file."""
+PRINTS_BY_SCRIPT = names("sed awk gawk jq yq")
+"""The same, with a script before the files."""
+SEARCHES = names("grep egrep fgrep rg ag")
+"""Programs that print the lines of a file with a pattern, which is before the files."""
 _ALL: dict[str, str] = {
-    **dict.fromkeys(sorted(names("cat less more head tail nl wc bat xxd file stat md5sum sha256sum diff "
-                    "cmp source . "
-                    "open readlink strings od column sort uniq cut")), READ),
-    **dict.fromkeys(sorted(names("type get-content gc select-string")), READ),
+    **dict.fromkeys(sorted(PRINTS), READ),
+    **dict.fromkeys(sorted(names("wc file stat md5sum sha256sum cmp source . open readlink")), READ),
     **dict.fromkeys(sorted(names("touch new-item")), CREATED),
     **dict.fromkeys(sorted(names("set-content out-file add-content")), EDITED),
     **dict.fromkeys(sorted(names("rm rmdir unlink shred del erase rd remove-item")), DELETED),
     **dict.fromkeys(sorted(names("ls find tree du fd exa eza dir get-childitem gci")), LISTED),
     **dict.fromkeys(sorted(names("chmod chown truncate gofmt goimports black prettier")), EDITED),
 }  # fmt: skip
-_AFTER_FIRST = {"grep", "egrep", "fgrep", "rg", "ag", "sed", "awk", "gawk", "jq", "yq", "chmod", "chown"}
+_AFTER_FIRST = SEARCHES | PRINTS_BY_SCRIPT | {"chmod", "chown"}
 _COPIES = {"cp", "mv", "ln", "install", "rsync", "copy", "move", "copy-item", "move-item"}
-_SEARCHES = {"grep", "egrep", "fgrep", "rg", "ag"}
 _DEEP = re.compile(r"-[A-Za-z]*[rR]|--(?:dereference-)?recursive")
 _RUNNERS = {
     **dict.fromkeys(("python", "python3"), re.compile(r"-[A-Za-z]*[cm]")),
@@ -58,7 +64,7 @@ _VALUED = {
     "jq": {"--arg"}, "tree": {"-L", "-I"}, "truncate": {"-s"}, "egrep": {"-e", "-A", "-B", "-C"},
     "ls": {"-I"}, "du": {"-d"},
 }  # fmt: skip
-_CONTENT = names("cat less more head tail nl bat sed awk grep rg ag egrep diff jq xxd strings cut sort uniq")
+_CONTENT = PRINTS | PRINTS_BY_SCRIPT | SEARCHES
 _LISTING = {"ls", "find", "tree", "fd", "du"}
 _NAME = re.compile(r"^(?:[\w@+.,%~/\\ :-]|[^\x00-\x7f])+$")
 _FILE_LIKE = re.compile(r"/|\.[A-Za-z]\w{0,9}$")
@@ -166,7 +172,7 @@ def _read_words(words: list[Word], base: str | None) -> Iterator[Touched]:
         deep = name in ("rg", "ag") or any(_DEEP.match(flag) for flag in flags)
         for word in arguments:
             folder = word.text.endswith("/") or (deep and not SUFFIX.search(word.text))
-            yield from _find_touched([word], base, LISTED if folder and name in _SEARCHES else default)
+            yield from _find_touched([word], base, LISTED if folder and name in SEARCHES else default)
     elif name == "type":  # of Windows; a POSIX shell's `type` describes a name
         yield from _find_touched(
             [word for word in arguments if _FILE_LIKE.search(word.text) or DRIVE.match(word.text)], base, READ

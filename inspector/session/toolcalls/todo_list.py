@@ -1,4 +1,4 @@
-"""Find the open items of a session's todo list at the end of its path.
+"""Find the open items of a session's to-do list at the end of its path.
 
 Most tools write the whole list in each call. Claude Code's task tools write single items: `TaskCreate` adds
 one and its output states the number; `TaskUpdate` refers to the item by this number.
@@ -22,7 +22,7 @@ _CREATED = re.compile(r'#(\w[\w-]*)|"id"\s*:\s*"?(\w[\w-]*)')
 
 
 def find_todo_calls(session: Session) -> Iterator[tuple[int, BlockRef, ToolCall]]:
-    """Yield the calls on a session's path that write todo items, each with its index on the path."""
+    """Yield the calls on a session's path that write to-do items, each with its index on the path."""
     for place, position in enumerate(session.path):
         entry = session.entries[position]
         for number, call in enumerate(entry.blocks):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ...tokens.counter import Counter
@@ -18,6 +19,30 @@ NOTHING = "- none"
 """The line under a heading without items."""
 FIRST = "safety"
 """Items of this kind have room before headings do, and their section is the first."""
+SHARES = MappingProxyType(
+    {
+        "goal": 0.12,
+        "modified": 0.5,
+        "rule": 0.25,
+        "stated": 0.12,
+        "finding": 0.08,
+        "todo": 0.1,
+        "error": 0.15,
+        "outcome": 0.12,
+        "decision": 0.1,
+        "words": 0.1,
+        "asked": 0.08,
+        "before": 0.1,
+        "read": 0.1,
+        "command": 0.08,
+        "earlier": 0.3,
+    }
+)
+"""Of the budget, at most, before anything is given out twice; what is left goes to the same kinds in turn."""
+NOTE_SHARES = MappingProxyType(
+    SHARES | {"goal": 0.2, "rule": 0.5, "stated": 0.5, "error": 0.25, "outcome": 0.25, "decision": 0.25}
+)
+"""The shares of a budget in which one line is a large part."""
 _REFILLS = 4
 _CUT = frozenset({"goal", "asked", "words", "error", "outcome", "said"})
 """Kinds of which a line may be cut to fill the rest: half a rule, value or path would say another thing."""

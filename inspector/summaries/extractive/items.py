@@ -1,7 +1,7 @@
 """Collect the content of entries that a summary must hold, as items, the most important first.
 
 From the entries of a session, yield `Item`s: rules that forbid something, the first and last words, files
-changed, the user's other rules, open todos, the last errors and outcomes of commands, decisions, then all
+changed, the user's other rules, open to-dos, the last errors and outcomes of commands, decisions, then all
 other facts, and in the end every sentence. Everything is copied; nothing is concluded, and nothing is taken
 from the model's reasoning.
 """

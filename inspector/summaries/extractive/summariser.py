@@ -3,8 +3,8 @@
 Takes a `SummaryJob` and its session, and returns a `Reply` that never has more tokens than the job allows.
 All of it is copied from the session or the previous summary; the same entries give the same bytes on
 every machine. The budget goes to the user's rules that forbid something, the first and last request, files
-changed, the user's other rules, open todos, the last errors and outcomes, decisions, then to the rest as room
-allows, in the end sentences. The text begins with the rules that forbid something.
+changed, the user's other rules, open to-dos, the last errors and outcomes, decisions, then to the rest as
+room allows, in the end sentences. The text begins with the rules that forbid something.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import dropwhile, groupby, takewhile
-from types import MappingProxyType
 
 from ...planning.summary_jobs import Reply, SummaryJob
 from ...redaction.redact import Redactor
@@ -23,7 +22,7 @@ from ...tokens.counters import find_counter
 from ...tokens.ledger import Ledger
 from ..material import job_entries
 from ..prompts import PROGRESS, SECTIONS, TURN_SECTIONS
-from .budget import FIRST, Item, Layout, Slot, fit
+from .budget import FIRST, NOTE_SHARES, SHARES, Item, Layout, Slot, fit
 from .items import ASKED_FIRST, BETWEEN, LAST, NAMED_BEFORE, SAFETY, collect_items, gather_entries
 from .previous import SummaryLine, read_summary
 from .quotes import forbids
@@ -71,30 +70,6 @@ TURN = Layout(
     ),
 )
 NOTES = Layout(BRIEF_TITLE, tuple(Slot(slot.name) for slot in CHECKPOINT.slots))
-SHARES = MappingProxyType(
-    {
-        "goal": 0.12,
-        "modified": 0.5,
-        "rule": 0.25,
-        "stated": 0.12,
-        "finding": 0.08,
-        "todo": 0.1,
-        "error": 0.15,
-        "outcome": 0.12,
-        "decision": 0.1,
-        "words": 0.1,
-        "asked": 0.08,
-        "before": 0.1,
-        "read": 0.1,
-        "command": 0.08,
-        "earlier": 0.3,
-    }
-)
-"""Of the budget, at most, before anything is given out twice; what is left goes to the same kinds in turn."""
-NOTE_SHARES = MappingProxyType(
-    SHARES | {"goal": 0.2, "rule": 0.5, "stated": 0.5, "error": 0.25, "outcome": 0.25, "decision": 0.25}
-)
-"""The shares of a budget in which one line is a large part."""
 _EARLIER = (
     ("goal", "goal"),
     ("modified", "modified"),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...facts.compactions import CompactionRow
+from ...facts.kind_words import NOUNS
 from ...facts.lint.check import LOSSES, find_losses
 from ...facts.regret import sum_regret
 from ...session.queries import find_move
@@ -18,7 +19,13 @@ from .fact_list import find_listing
 from .findings import find_again
 from .sections import format_tokens
 
-_NOUNS = {"rules": "rule", "files": "file", "errors": "error", "links": "link", "todos": "to-do"}
+_NOUNS = {
+    "rules": NOUNS["constraint"],
+    "files": NOUNS["file"],
+    "errors": NOUNS["error"],
+    "links": NOUNS["url"],
+    "todos": NOUNS["todo"],
+}
 """The columns of what is missing, the most serious first, and what one of it is called."""
 
 

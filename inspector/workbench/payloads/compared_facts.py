@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from ...facts.kind_words import name_kind
 from ...facts.lint.check import list_essential, list_losses
 from ...facts.lint.codes import LintFinding
 from ...facts.outcomes import CODE, RETAINED, Outcome
@@ -18,10 +19,9 @@ from ...facts.traced import Trace, TracedFact
 from ...planning.plan import Plan
 from ...redaction.cut import cut_text
 from ..model import RecordedSide, WorkbenchModel
-from ..words import label_of
 from .base_payload import Payload
 from .compared_requests import find_sides, read_pair
-from .fact_list import MOST_FORM, UNLESS, FactListing, find_listing
+from .fact_list import MOST_FORM, UNLESS, FactListing, find_listing, sort_of
 from .findings import describe_loss, find_recorded, name_fact, say_nothing
 
 MOST_FACTS = 100
@@ -143,7 +143,7 @@ def _list_lost(loser: _SideFacts, keeper: _SideFacts) -> ContextFacts:
 
 def _list_retained(facts: Iterable[TracedFact]) -> ContextFacts:
     retained = list(facts)
-    rows = [_describe(traced, label_of(traced.fact.kind)) for traced in retained[:MOST_FACTS]]
+    rows = [_describe(traced, name_kind(sort_of(traced.fact))) for traced in retained[:MOST_FACTS]]
     return ContextFacts(len(retained), rows)
 
 

@@ -11,7 +11,7 @@ from ...facts.block_names import name_block
 from ...facts.facts import Fact
 from ...facts.regret import Regret
 from ...facts.trace import trace_moves
-from ...facts.traced import TracedFact
+from ...facts.traced import Trace, TracedFact
 from ...session.blocks import BlockRef
 from ...session.entries import Entry
 from ...session.queries import MarkName, find_move, number_compactions
@@ -44,7 +44,7 @@ class FactHistory:
         self.again = {
             f"again:{at}": regret for at, regret in enumerate(every) if regret.fact.number == fact.number
         }
-        self.planned = next((regret for regret in listing.trace if regret.fact.number == fact.number), None)
+        self.planned = next((traced for traced in listing.trace if traced.fact.number == fact.number), None)
         self.names = number_compactions(self.session)
         looked_at = model.looked_at
         self.looked_entry = "" if looked_at is None else looked_at.mark.entry
@@ -115,23 +115,20 @@ class FactHistory:
 
     def row(self, pick: str) -> HistoryRow:
         """Return the data behind a row."""
-        if pick in self.again:
-            again = self.again[pick]
-            recorded = find_recorded(self.listing, self.session[again.entry])
-            return HistoryRow(self._whole(recorded), recorded, again)
+        again = self.again.get(pick)
+        entry = self.session[again.entry] if again is not None else None
         if pick in self.rounds:
             entry = self.rounds[pick].scene.entry
-            assert entry is not None
-            recorded = find_recorded(self.listing, entry)
-            return HistoryRow(self._whole(recorded), recorded)
-        return HistoryRow(self.planned)
+        if entry is None:
+            return HistoryRow(self.planned)
+        recorded = find_recorded(self.listing, entry)
+        return HistoryRow(self._look_up(recorded.trace), recorded, again)
 
-    def _whole(self, recorded: Recorded) -> TracedFact | None:
-        """The fact as that compaction left it, from the trace of all facts."""
+    def _look_up(self, trace: Trace) -> TracedFact | None:
         key = self.fact.kind, self.fact.form
-        if key not in recorded.trace:
+        if key not in trace:
             return None
-        return recorded.trace[key]
+        return trace[key]
 
     def choose(self, requested: str) -> str:
         """Choose the row to show: the requested one, else the recorded loss at this point, else the plan."""

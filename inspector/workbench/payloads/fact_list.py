@@ -16,6 +16,7 @@ import numpy as np
 from ...errors import EditError
 from ...facts.extract.collect import BY, KINDS, OPERATIONS
 from ...facts.facts import Fact, Facts
+from ...facts.kind_words import name_kinds
 from ...facts.outcomes import MISSING, OUTCOMES, WORST_FIRST, Outcome, read_outcome
 from ...facts.trace import find_whole, trace_facts, trace_moves
 from ...facts.traced import Trace, TracedFact, find_verdict
@@ -35,21 +36,6 @@ MOST_FACTS = 500
 MOST_FORM = 400
 MOST_MARKS = 3
 """Recorded compactions that have a column in the list."""
-LABELS = {
-    "file": "files",
-    "command": "commands",
-    "error": "errors",
-    "symbol": "symbols",
-    "url": "URLs",
-    "id": "ids",
-    "number": "numbers",
-    "constraint": "your rules",
-    "given": "other rules",
-    "choice": "your choices",
-    "decision": "decisions",
-    "todo": "todos",
-    "statement": "your statements",
-}
 _SORTS = tuple(name for kind in KINDS for name in ((kind, "given") if kind == "constraint" else (kind,)))
 """The kinds in the order of the list; `given` are rules that no user said: of a harness, or in an output."""
 UNLESS_NAMED = "absent unless named"
@@ -75,13 +61,15 @@ class FactRound(Payload, frozen=True):
 class FactRow(Payload, frozen=True, kw_only=True):
     """A fact in the list. Turns are 0-based.
 
-    `title` is the text in the list; a long path is shortened in its middle. `rounds` holds the outcomes after
-    the recorded compactions, in the order of the reply's `marks`. `stood` is False if the fact was not
-    readable before; an absent fact is then not `bad`, nor while its summary is not written yet.
+    `sort` is the kind under which it is listed (`sort_of`). `title` is the text in the list; a long path is
+    shortened in its middle. `rounds` holds the outcomes after the recorded compactions, in the order of the
+    reply's `marks`. `stood` is False if the fact was not readable before; an absent fact is then not `bad`,
+    nor while its summary is not written yet.
     """
 
     number: int
     kind: str
+    sort: str
     form: str
     title: str
     outcome: Outcome
@@ -261,7 +249,10 @@ def search_facts(model: WorkbenchModel, words: str) -> list[FactHit]:
     place = model.plan.place
     query = {"place": len(model.plan.cuts) - 1 if place is None else place, "query": words, "to": MOST_ROWS}
     rows = list_facts(model, query).rows
-    return [FactHit(row.number, row.kind, row.form, label_of(row.outcome), row.last_turn) for row in rows]
+    return [
+        FactHit(row.number, row.kind, row.sort, row.form, label_of(row.outcome), row.last_turn)
+        for row in rows
+    ]
 
 
 def sort_of(fact: Fact) -> str:
@@ -318,6 +309,7 @@ def _row(model: WorkbenchModel, listing: FactListing, traced: TracedFact, rounds
     return FactRow(
         number=fact.number,
         kind=fact.kind,
+        sort=sort_of(fact),
         form=cut_text(fact.form, MOST_FORM),
         title=cut_text(title_path(fact.form, cwd) if fact.kind == "file" else fact.form, MOST_FORM),
         outcome=traced.outcome,
@@ -352,4 +344,4 @@ def _kinds(model: WorkbenchModel, trace: Trace, numbers: set[int] | None) -> lis
     for traced in counted:
         outcomes = counts.setdefault(sort_of(traced.fact), dict.fromkeys(OUTCOMES, 0))
         outcomes[traced.outcome] += not is_judged(model, traced)
-    return [FactKind(kind, LABELS[kind], totals[kind], counts[kind]) for kind in _SORTS if kind in counts]
+    return [FactKind(kind, name_kinds(kind), totals[kind], counts[kind]) for kind in _SORTS if kind in counts]

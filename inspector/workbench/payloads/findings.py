@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from ...facts.extract.collect import KIND
 from ...facts.facts import quote_form
+from ...facts.kind_words import NOUNS, name_kind
 from ...facts.lint.check import LOSSES, check_trace, list_undecided
 from ...facts.lint.codes import LintFinding
 from ...facts.outcomes import CODE, IN_FULL, TRAITS, Outcome
@@ -58,7 +59,7 @@ MOST_TO_CHECK = 20
 """Sentences listed because their outcome is unclear."""
 _DONE = {
     "CI001": "changed",
-    "CI003": "open task",
+    "CI003": "open to-do",
     "CI004": "error",
     "CI005": "failed",
     "CI006": "created",
@@ -67,7 +68,6 @@ _DONE = {
     "CI019": "tried before",
 }
 """What was done to the fact of a finding; of other findings stands what it is."""
-_GIVEN = {"constraint": "your rule", "choice": "your choice", "url": "your link", "id": "your id"}
 _REGRETS: Memo[tuple[Regret, ...]] = Memo(2)
 UNWRITTEN = write("losses", "unknown", why="the summary is not written yet").sentence
 
@@ -428,7 +428,10 @@ def _row(
 def describe_loss(finding: LintFinding) -> str:
     """What was done to a lost fact and when, in a few words: "changed, turn 3"."""
     kind = "" if finding.fact is None else finding.fact.kind
-    what = _DONE.get(finding.code) or _GIVEN.get(kind, kind)
+    what = _DONE.get(finding.code, "")
+    if kind and not what:
+        # A link or an id is a finding only if the user gave it.
+        what = f"your {NOUNS[kind]}" if kind in ("url", "id") else name_kind(kind)
     turn = finding.when.removeprefix("in ")
     return f"{what}, {turn}" if turn.startswith("turn") else what
 

@@ -17,11 +17,11 @@ from ...policies.event_names import LOGGED
 from ...policies.events import AuditEvent
 from ...policies.harness import STATE_NAMES, STATES, UNKNOWN, Dialect, find_actions
 from ...policies.table import COUNTED
+from ...replays.comparison import price_run
 from ...replays.run import Compaction, Run, Status
 from ...summaries.record import list_archived, stored_part
 from ...text import plural
 from ...tokens.bill import Bill
-from ...tokens.cost import SummaryCall, price_steps
 from ...tokens.prices import find_price
 from ..words import label_of
 from .base_payload import Payload
@@ -370,13 +370,8 @@ def _say_compaction(compaction: Compaction) -> str:
 
 def _price(run: Run) -> tuple[Bill, str]:
     """Return the bill of the replayed requests at the known price of the model, with the price's source."""
-    calls = [
-        SummaryCall(item.step, item.asked, item.written, calls=item.calls)
-        for item in run.compactions
-        if item.calls
-    ]
     price, note = find_price(run.session.model)
-    return price_steps(run.sent, run.cached, run.output, price, summaries=calls), note
+    return price_run(run, price), note
 
 
 def _summarise(run: Run, recorded: int, bill: Bill) -> list[tuple[str, str]]:

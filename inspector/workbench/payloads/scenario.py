@@ -14,7 +14,8 @@ import numpy as np
 from ...policies.harness import Harness
 from ...replays.act_positions import find_step
 from ...replays.run import Run
-from ...replays.scenario import Scenario, ScenarioEvent, SimulatedSummariser
+from ...replays.scenario import Scenario, ScenarioEvent
+from ...replays.simulated_summariser import SimulatedSummariser
 from ...text import plural
 from .base_payload import Payload
 

@@ -51,10 +51,14 @@ class SearchHit(Payload, frozen=True):
 
 
 class FactHit(Payload, frozen=True):
-    """A fact whose form holds the words. `outcome` is its label on screen, `turn` its last turn, 0-based."""
+    """A fact whose form holds the words. `outcome` is its label on screen, `turn` its last turn, 0-based.
+
+    `sort` is the kind under which it is listed (`sort_of`).
+    """
 
     number: int
     kind: str
+    sort: str
     form: str
     outcome: str
     turn: int

@@ -31,7 +31,7 @@ LABELS = {
 
 def label_mark(kind: str, before: int | None, after: int | None) -> str:
     """A recorded compaction in a few words."""
-    what = "compaction" if kind == "compact" else label_of("micro")
+    what = "compaction" if kind == "compact" else label_of("micro-compaction")
     if before is None:
         return what
     return f"{what} at {format_tokens(before)}" + (f" → {format_tokens(after)}" if after is not None else "")

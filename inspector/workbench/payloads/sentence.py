@@ -6,7 +6,6 @@ browser updates the number in each part with a `slot`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -124,9 +123,9 @@ def write_sentence(
     """
     if recorded:
         parts = say_left(older, plan.place, plan.summary_tokens, in_past=True, lead=_lead(plan))
-        return _finish(plan, "recorded", parts, [])
+        return _finish(plan, "recorded", parts)
     if opened:
-        return _finish(plan, "nothing", _say_nothing(plan), [*_offer_cut(plan)])
+        return _finish(plan, "nothing", _say_nothing(plan), _offer_cut(plan))
     if refusal := find_refusal(plan):
         parts = [
             _part("This plan leaves "),
@@ -137,12 +136,12 @@ def write_sentence(
         ]
         return _finish(plan, "refused", parts, _offer_legal(plan))
     if plan.after == plan.before or not plan.outcome.changed.any():
-        offers = [*_offer_tail(plan), *_offer_cut(plan), *_offer_policies(plan)]
-        return _finish(plan, "idle", _say_idle(plan), offers)
+        offers = (_offer_tail(plan), _offer_cut(plan), _offer_policy(plan))
+        return _finish(plan, "idle", _say_idle(plan), *offers)
     parts = say_left(older, plan.place, plan.summary_tokens, unwritten=plan.is_unwritten, lead=_lead(plan))
     for broken in describe_protected(plan):
         parts += [_part(" "), _part(broken, "bad")]
-    return _finish(plan, "planned", parts, [])
+    return _finish(plan, "planned", parts)
 
 
 def say_left(
@@ -159,18 +158,16 @@ def say_left(
     at = place or 0
     blocks, tokens = int(older.blocks[at]), int(older.tokens[at])
     verb = _VERBS[older.fate][in_past]
-    parts = [
-        _part(lead if place is not None else ""),
-        _part(describe_left(blocks, tokens), "strong", "left"),
-        _part(f" {verb}"),
-    ]
-    if older.fate == SUMMARISED:
-        parts += [_part(" "), _part(format_tokens(summary), "strong", "summary")]
-        if unread:
-            article = "an" if unread == "encrypted" else "a"
-            parts[2:] = [_part(f" became {article} {unread} summary")]
-        parts += [_part(", not written yet")] if unwritten else []
-    return [part for part in [*parts, _part(".")] if part.text]
+    if older.fate != SUMMARISED:
+        result = [_part(f" {verb}")]
+    elif unread:
+        result = [_part(f" became {'an' if unread == 'encrypted' else 'a'} {unread} summary")]
+    else:
+        result = [_part(f" {verb}"), _part(" "), _part(format_tokens(summary), "strong", "summary")]
+        result += [_part(", not written yet")] if unwritten else []
+    subject = _part(describe_left(blocks, tokens), "strong", "left")
+    parts = [_part(lead if place is not None else ""), subject, *result, _part(".")]
+    return [part for part in parts if part.text]
 
 
 def _lead(plan: Plan) -> str:
@@ -197,10 +194,11 @@ def find_refusal(plan: Plan) -> str:
 
 
 def _finish(
-    plan: Plan, case: Case, parts: list[SentencePart], buttons: list[SentenceButton]
+    plan: Plan, case: Case, parts: list[SentencePart], *offers: SentenceButton | None
 ) -> SentencePayload:
     low, high = plan.after_range
     size_range = f"{format_tokens(low)} to {format_tokens(high)} after" if low != high else ""
+    buttons = [button for button in offers if button is not None]
     return SentencePayload(case, parts, buttons, case in ("recorded", "planned"), size_range)
 
 
@@ -275,29 +273,25 @@ def _find_tail(plan: Plan) -> _Tail | None:
     return _Tail(rule, tokens, position) if position < n and tokens > rule.tokens else None
 
 
-def _offer_tail(plan: Plan) -> Iterator[SentenceButton]:
+def _offer_tail(plan: Plan) -> SentenceButton | None:
     """Keep from the last valid cut point before the output that is too large."""
     tail = _find_tail(plan)
     if tail is None:
-        return
+        return None
     legal = np.flatnonzero(plan.cuts.legal[: tail.position + 1])
-    if len(legal):
-        yield from _offer(plan, "keep that output anyway", int(legal[-1]))
+    return _offer(plan, "keep that output anyway", int(legal[-1])) if len(legal) else None
 
 
-def _offer_cut(plan: Plan) -> Iterator[SentenceButton]:
+def _offer_cut(plan: Plan) -> SentenceButton | None:
     """Offer a cut in the middle, or at the last valid cut point if that one changes nothing."""
     if (middle := middle_place(plan)) < 0:
-        return
+        return None
     last = int(np.flatnonzero(plan.cuts.legal)[-1])
-    for place in dict.fromkeys((middle, last)):
-        offered = list(_offer(plan, "place the cut myself", place))
-        if offered:
-            yield offered[0]
-            return
+    return _offer(plan, "place the cut myself", middle) or _offer(plan, "place the cut myself", last)
 
 
-def _offer_policies(plan: Plan) -> Iterator[SentenceButton]:
+def _offer_policy(plan: Plan) -> SentenceButton | None:
+    """Offer the first of FALLBACK that would change something."""
     for name in FALLBACK:
         if name == plan.policy.name:
             continue
@@ -306,20 +300,19 @@ def _offer_policies(plan: Plan) -> Iterator[SentenceButton]:
         except InspectorError:
             continue
         if acts(other):
-            yield SentenceButton(f"use {other.policy.title or name}", {"policy": name})
-            return
+            return SentenceButton(f"use {other.policy.title or name}", {"policy": name})
+    return None
 
 
-def _offer_legal(plan: Plan) -> list[SentenceButton]:
+def _offer_legal(plan: Plan) -> SentenceButton | None:
     nearest = None if plan.place is None else plan.cuts.nearest(plan.place)
-    return [] if nearest is None else [_cut_button("cut at the nearest valid cut point", plan, nearest)]
+    return None if nearest is None else _cut_button("cut at the nearest valid cut point", plan, nearest)
 
 
-def _offer(plan: Plan, label: str, place: int) -> Iterator[SentenceButton]:
+def _offer(plan: Plan, label: str, place: int) -> SentenceButton | None:
     """Offer a cut if it would change the plan."""
     edits = plan.edits.model_copy(update={"cut": plan.cuts[place].entry})
-    if plan.with_edits(edits).after != plan.after:
-        yield _cut_button(label, plan, place)
+    return _cut_button(label, plan, place) if plan.with_edits(edits).after != plan.after else None
 
 
 def _cut_button(label: str, plan: Plan, place: int) -> SentenceButton:

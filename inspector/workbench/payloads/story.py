@@ -16,6 +16,7 @@ from ...facts.explain import name_speaker
 from ...facts.explanation import Passage
 from ...facts.facts import SENTENCE_KINDS
 from ...facts.fixes import write_focus
+from ...facts.kind_words import name_kind
 from ...facts.lint.check import find_code
 from ...facts.lint.files import CHANGED, list_mentions
 from ...facts.outcomes import MISSING, TRAITS, UNDECIDED, Colour, Outcome
@@ -39,13 +40,6 @@ StepSign = Literal["named", "kept", "undecided", "unknown", "missing", "again", 
 MOST_PLACES = 2_000
 MOST_NAME = 20
 """Longest name shown next to the lanes, in characters; a longer one is replaced by the fact's kind."""
-_NOUNS = {
-    "constraint": "your rule",
-    "given": "rule",
-    "todo": "open task",
-    "choice": "your choice",
-    "statement": "your statement",
-}
 _REMAINING = {"summary": "The summary says", "notice": "The notice says", "pointer": "The pointer says"}
 
 _NOTHING = defaultdict(
@@ -312,7 +306,7 @@ def _fact_lane(history: FactHistory, event: HistoryRow, row: str) -> FactLane:
     if fact.kind == "file":
         name = name.rpartition("/")[2]
     does = "is said in" if fact.kind in SENTENCE_KINDS else "is named in"
-    short = name if len(name) <= MOST_NAME else _NOUNS.get(sort_of(fact), fact.kind)
+    short = name if len(name) <= MOST_NAME else name_kind(sort_of(fact))
     if event.again is not None or traced is None:
         return FactLane(short, does, row)
     after = "after the cut" if event.recorded is None else f"after {event.recorded.sign}"
@@ -348,7 +342,7 @@ def _head(history: FactHistory, event: HistoryRow, named: list[BlockRef]) -> str
     else:
         named, refs = [*traced.named], {*traced.named}
         done = {mention.operation or "" for mention in traced.sayings if mention.ref in refs}
-    kind = _NOUNS.get(sort_of(fact), fact.kind)
+    kind = name_kind(sort_of(fact))
     if fact.kind == "file":
         ways = (("created", "created file"), ("edited", "changed file"), ("deleted", "deleted file"))
         kind = next((word for way, word in ways if way in done), "file")

@@ -1,4 +1,4 @@
-// The keys of the whole workbench, in a dialog made from the very table that acts on them.
+// The keys of the workbench in a dialog: the table in `key-table.ts`, then the keys of focused controls (INSIDE).
 import type { Host } from "../payloads/host";
 import type { View } from "../store/view";
 import { makeDialog } from "../ui/dialog";

@@ -1,4 +1,5 @@
-// One table: every key of the workbench, what it says of itself in the help, and what it does.
+// One table: every key that acts wherever the focus is, what it says of itself in the help, and what it does.
+// The keys of a focused control are in its panel (`cut-pill.ts`); `help-dialog.ts` lists them.
 
 import { refOf } from "../model/block-refs";
 import { heldOf } from "../model/compare";
@@ -90,10 +91,10 @@ const hold = ({ viewState, actions }: Reach) => {
 
 const play =
   (way: Way) =>
-  ({ viewState, actions }: Reach) => {
+  ({ viewState: { lesson }, actions }: Reach) => {
     actions.openTab("lesson");
-    const rulesShown = viewState.lesson.play?.step ?? (way > 0 ? 0 : Number.POSITIVE_INFINITY);
-    actions.playTo(viewState.lesson.play === null && way > 0 ? 0 : rulesShown + way);
+    if (lesson.play !== null) actions.playTo(lesson.play.step + way);
+    else actions.playTo(way > 0 ? 0 : Number.POSITIVE_INFINITY);
   };
 
 const guess = ({ viewState: { lesson }, actions }: Reach) => {

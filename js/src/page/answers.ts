@@ -229,8 +229,8 @@ export class Answering implements Line {
     if (list === undefined || query === "") return [];
     const isMoved = this.isMoved(this.plan.cut.place);
     return filterFacts(list, { query, to: MOST_FACTS }).rows.map(
-      ({ number, kind, form, outcome, lastTurn }) => ({
-        ...{ number, kind, form, turn: lastTurn },
+      ({ number, kind, sort, form, outcome, lastTurn }) => ({
+        ...{ number, kind, sort, form, turn: lastTurn },
         outcome: isMoved ? "" : TRAITS[outcome].label,
       }),
     );
@@ -293,7 +293,7 @@ const filterFacts = (list: FactsReply, question: Question): FactsReply => {
   const words = query.toLowerCase();
   const rows = list.rows.filter(
     row =>
-      (kind === "" || row.kind === kind) &&
+      (kind === "" || row.sort === kind) &&
       (outcome === "" || (row.outcome === outcome && row.stood && !row.judged)) &&
       row.form.toLowerCase().includes(words),
   );

@@ -490,6 +490,7 @@ export interface SearchHit {
 export interface FactHit {
   number: number;
   kind: string;
+  sort: string;
   form: string;
   outcome: string;
   turn: number;
@@ -687,6 +688,7 @@ export interface FactsReply {
 export interface FactRow {
   number: number;
   kind: string;
+  sort: string;
   form: string;
   title: string;
   outcome:
@@ -1158,3 +1160,31 @@ export const OUTCOMES = [
     sign: "⇄",
   },
 ] as const;
+
+/** What a fact is called, by the kind under which it is listed. */
+export const KIND_NAMES: Partial<Record<string, string>> = {
+  file: "file",
+  command: "command",
+  error: "error",
+  symbol: "symbol",
+  url: "link",
+  id: "id",
+  number: "number",
+  constraint: "your rule",
+  given: "rule",
+  choice: "your choice",
+  decision: "decision",
+  todo: "to-do",
+  statement: "your statement",
+  text: "words",
+};
+
+/** What decided a block that no rule decided, by its code in a plan. */
+export const DECIDERS: Partial<Record<number, string>> = {
+  [-1]: "by no rule",
+  [-2]: "by a pin",
+  [-3]: "by the other half of its call",
+  [-4]: "by the model, which refuses reasoning after an edit",
+  [-5]: "by the harness, which sends no reasoning",
+  [-6]: "by the provider, which takes no message that ends with reasoning",
+};

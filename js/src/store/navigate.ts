@@ -14,7 +14,7 @@ const PAUSE = 200;
 export const makeFinding = (store: Store, actions: Actions, say: (words: string) => void) => {
   const { host, requests } = store;
   /** The block to show as soon as its moment is there. */
-  let query = "";
+  let target = "";
   let question = 0;
   let shared = host.get("block") ?? "";
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -55,21 +55,21 @@ export const makeFinding = (store: Store, actions: Actions, say: (words: string)
 
   const goTo = async (ref: string, at?: string): Promise<void> => {
     const { viewState } = store;
-    query = ref;
+    target = ref;
     if (viewState === undefined || ref === "") return;
     const row = rowOf(viewState.scene, ref);
     if (row >= 0) {
-      query = "";
+      target = "";
       return reveal(row);
     }
     const moment = at ?? (await locate(ref))?.at;
-    if (query !== ref) return;
+    if (target !== ref) return;
     if (moment === undefined) {
-      query = "";
+      target = "";
       return say(host.needsKernel ?? "This block is not in this session.");
     }
     if (moment !== (host.get("at") ?? "")) actions.moveTo(moment);
-    else query = "";
+    else target = "";
   };
 
   return {
@@ -80,8 +80,8 @@ export const makeFinding = (store: Store, actions: Actions, say: (words: string)
     arrive() {
       const { viewState } = store;
       if (viewState === undefined) return;
-      const ref = query;
-      query = "";
+      const ref = target;
+      target = "";
       if (rowOf(viewState.scene, ref) >= 0) void goTo(ref);
       if (viewState.matches !== null) void ask(viewState.matches.query);
     },

@@ -9,6 +9,19 @@ export const claim = (event: Event): void => {
 /** With a modifier a key is the browser's: its zoom, its way back. */
 export const isModified = (event: KeyboardEvent): boolean => event.altKey || event.ctrlKey || event.metaKey;
 
+/** The moves of a handle on the timeline by their keys. */
+export type Move = "later" | "earlier" | "laterTurn" | "earlierTurn" | "first" | "last";
+export const MOVES: Partial<Record<string, Move>> = {
+  ArrowRight: "later",
+  ArrowUp: "later",
+  ArrowLeft: "earlier",
+  ArrowDown: "earlier",
+  PageDown: "laterTurn",
+  PageUp: "earlierTurn",
+  Home: "first",
+  End: "last",
+};
+
 type Way = 1 | -1;
 
 /** The direction of an arrow key, undefined for another key. */

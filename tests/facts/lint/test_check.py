@@ -13,7 +13,7 @@ from inspector.demo import CONSTRAINT, LOST_PATH, open_demo
 from inspector.errors import PolicyError
 from inspector.facts.lint.check import lint, list_undecided
 from inspector.facts.lint.codes import LINT_CODES, SEVERITIES, LintFinding, LintReport
-from inspector.facts.lint.report import FORMATS, find_line, write_github, write_sarif, write_text
+from inspector.facts.lint.report import find_line, write_github, write_report, write_sarif, write_text
 from inspector.facts.trace import trace_recorded
 from inspector.planning.planner import make_plan
 from inspector.policies.policy import Policy
@@ -45,8 +45,7 @@ def found(*before: Entry, summary: str = "all is well", after: tuple[Entry, ...]
 
 
 def write_json(report: LintReport, session: Session, fixes: bool = False) -> list[str]:
-    written = FORMATS["json"]
-    return written.join([written.part(report, session, "", fixes)], False)
+    return write_report("json", [("", report, session)], False, fixes=fixes)
 
 
 def codes(*before: Entry, **more: Any) -> dict[str, str]:
@@ -416,14 +415,14 @@ def test_the_table_of_codes_is_complete_and_stable() -> None:
     assert list(LINT_CODES) == [f"CI{number:03}" for number in range(1, len(LINT_CODES) + 1)]
     assert [lint.name for lint in LINT_CODES.values()] == [
         "edited file absent",
-        "user constraint absent",
-        "open todo absent",
+        "user's rule absent",
+        "open to-do absent",
         "last error absent",
         "last result absent",
         "created file absent",
         "ambiguous file name",
         "ungrounded summary line",
-        "regret",
+        "needed again",
         "decision absent",
         "summary unreadable",
         "nothing compacted",
@@ -441,7 +440,7 @@ def test_the_table_of_codes_is_complete_and_stable() -> None:
         assert one.code == code
         assert one.severity in SEVERITIES
         assert one.sentence.endswith(".")
-        assert one.example.endswith(".")
+        assert one.example.endswith((".", ".”"))
 
 
 @given(sessions(), st.sampled_from((None, "flue", "mini-claude-code")))

@@ -5,7 +5,7 @@ import { type BlockTitle, nameBlock } from "../../model/block-titles";
 import { isLegal, whyNot } from "../../model/cuts";
 import { exact, plural } from "../../model/format";
 import { fateAt, isUncut, type Plan, turnOfRow } from "../../model/plan";
-import type { Body, BodyReply } from "../../payloads/types";
+import { type Body, type BodyReply, DECIDERS } from "../../payloads/types";
 import type { Actions, ViewState } from "../../store/view";
 import { chip, h } from "../../ui/dom";
 import { leftOut } from "../../ui/transcript-text";
@@ -18,13 +18,7 @@ export interface BlockReplies {
   reply?: BodyReply | Error | undefined;
 }
 
-const DECIDERS: Record<number, string> = {
-  [-1]: "by no rule",
-  [-3]: "by the other half of its call",
-  [-4]: "by the model, which refuses reasoning after an edit",
-  [-5]: "by the harness, which sends no reasoning",
-  [-6]: "by the provider, which takes no message that ends with reasoning",
-};
+const BY_PIN = -2;
 const BY_FILE = "by the compaction that the file records";
 
 export const tellBlock = (viewState: ViewState, replies: BlockReplies, actions: Actions): HTMLElement[] => {
@@ -81,7 +75,7 @@ const sayRule = (viewState: ViewState, plan: Plan, place: number): string => {
   const { fate, rule } = fateAt(viewState.scene, plan, viewState.row, place);
   if (plan.cut.by === "file") return viewState.scene.fates[fate]?.id === "verbatim" ? "it was kept" : BY_FILE;
   if (rule >= 0) return `by rule ${rule + 1}, ${plan.rules[rule]?.title ?? ""}`;
-  return rule === -2 ? sayPin(viewState, plan) : (DECIDERS[rule] ?? "");
+  return rule === BY_PIN ? sayPin(viewState, plan) : (DECIDERS[rule] ?? "");
 };
 
 /** A pin names an entry or a block; one that names the other half of a call holds both. */
@@ -90,7 +84,7 @@ const sayPin = ({ scene, row }: ViewState, plan: Plan): string => {
     .filter(blockRow => blockRow >= 0)
     .flatMap(blockRow => [refOf(scene, blockRow), scene.entryIds[scene.blockEntry[blockRow] as number]]);
   const at = plan.pins.findIndex(pin => names.includes(pin));
-  return at < 0 ? "by a pin" : `by pin ${at + 1}`;
+  return at < 0 ? (DECIDERS[BY_PIN] as string) : `by pin ${at + 1}`;
 };
 
 const tellPair = (

@@ -267,12 +267,10 @@ const Panel = ({ viewState, actions }: PanelProps) => {
 const isFolded = (run: ContextRun, folds: boolean, toggled: ReadonlySet<number>): boolean =>
   (run.folded && folds) !== toggled.has(run.first);
 
-/** Whether a run has a line of its own by which it is folded and unfolded. */
-const hasFold = (run: ContextRun): boolean => run.folded;
-
 const listItems = (runs: readonly ContextRun[], folds: boolean, toggled: ReadonlySet<number>): Item[] =>
   runs.flatMap(run => {
-    const fold = hasFold(run) ? [{ run, index: -1 }] : [];
+    // The line by which it is folded and unfolded.
+    const fold = run.folded ? [{ run, index: -1 }] : [];
     if (isFolded(run, folds, toggled)) return fold;
     return [
       ...fold,

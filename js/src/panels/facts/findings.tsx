@@ -7,6 +7,7 @@ import { TRAITS } from "../../model/outcomes";
 import type { TabId } from "../../model/tabs";
 import type { FindingRow, FindingsReply, StoryReply } from "../../payloads/types";
 import { makeComponentView, type PanelProps } from "../../store/component";
+import { ASKING } from "../../store/facts";
 import { useReply } from "../../store/use-reply";
 import type { Actions, View } from "../../store/view";
 import { claim, upOrDown } from "../../ui/keys";
@@ -112,9 +113,7 @@ export const Findings = ({ viewState, actions, tab = "findings", head }: Finding
           </button>
         )}
       </div>
-      {report === null && row !== null && (
-        <p class="ci-quiet">{story.problem || "Looking for its outcome …"}</p>
-      )}
+      {report === null && row !== null && <p class="ci-quiet">{story.problem || ASKING}</p>}
       {viewState.tab === tab && report !== null && row !== null && (
         <div class="ci-fd-story">
           <nav class="ci-fd-back" aria-label="Findings">

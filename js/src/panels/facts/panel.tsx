@@ -5,7 +5,7 @@ import { countFacts, type FactFilter, isAnswered, isChosen, type Tracing } from 
 import { exact, plural } from "../../model/format";
 import { TRAITS } from "../../model/outcomes";
 import type { Outcome } from "../../payloads/replies";
-import { type FactRound, type FactRow, type FactsReply, OUTCOMES } from "../../payloads/types";
+import { type FactRound, type FactRow, type FactsReply, KIND_NAMES, OUTCOMES } from "../../payloads/types";
 import { makeComponentView, type PanelProps } from "../../store/component";
 import { PAGE } from "../../store/facts";
 import type { Actions, View } from "../../store/view";
@@ -261,7 +261,7 @@ const Table = ({ list, rows, viewState, open }: TableProps) => {
                   {breakPath(row.title)}
                 </button>
               </td>
-              <td class="ci-quiet">{row.kind}</td>
+              <td class="ci-quiet">{KIND_NAMES[row.sort]}</td>
               {row.rounds.map((round, i) => (
                 <td key={list.marks[i]} class={place(list.marks[i] ?? "")}>
                   {drawRound(round)}

@@ -1,7 +1,7 @@
 // Search: a field in the header, and below it over the page a dozen rows: facts, blocks, turns and keys.
 import { exact, plural } from "../../model/format";
 import { fateAt } from "../../model/plan";
-import type { FactHit, SearchHit, SearchReply } from "../../payloads/types";
+import { type FactHit, KIND_NAMES, type SearchHit, type SearchReply } from "../../payloads/types";
 import type { Actions, View, ViewState } from "../../store/view";
 import { h, listen, makeId, setAttributes, setShown, setText } from "../../ui/dom";
 import { claim, upOrDown } from "../../ui/keys";
@@ -220,7 +220,7 @@ const drawRow = (what: string, words: readonly (Node | string)[], end: string): 
   );
 
 const drawFact = (fact: FactHit, actions: Actions): Row => ({
-  node: drawRow(`turn ${fact.turn + 1} · ${fact.kind}`, [fact.form], fact.outcome),
+  node: drawRow(`turn ${fact.turn + 1} · ${KIND_NAMES[fact.sort]}`, [fact.form], fact.outcome),
   go() {
     actions.openTab("facts");
     actions.facts.open(fact);

@@ -19,7 +19,7 @@ import { isUncut, totalAfter } from "../../model/plan";
 import { pan, reveal, showsAll } from "../../model/range";
 import { type Actions, hasAny, type View, type ViewState } from "../../store/view";
 import { h, listen, setAttributes, setShown, setText } from "../../ui/dom";
-import { isModified } from "../../ui/keys";
+import { isModified, MOVES, type Move } from "../../ui/keys";
 
 /** `strip` spans the axis; a press on it moves the cut too. */
 export const makeCutPill = (actions: Actions, strip: HTMLElement): View => {
@@ -150,7 +150,8 @@ export const makeCutPill = (actions: Actions, strip: HTMLElement): View => {
       cancel();
       return;
     }
-    const target = KEYS[event.key]?.(shown);
+    const move = MOVES[event.key];
+    const target = move && TARGETS[move](shown);
     if (target === undefined) return;
     event.preventDefault();
     actions.sayWhy(-1);
@@ -254,15 +255,13 @@ const EDGE = 14;
 /** Half of the pill, at most. */
 const PILL = 124;
 
-const KEYS: Record<string, (viewState: ViewState) => number> = {
-  ArrowRight: ({ cuts, place }) => nextLegal(cuts, place),
-  ArrowUp: ({ cuts, place }) => nextLegal(cuts, place),
-  ArrowLeft: ({ cuts, place }) => previousLegal(cuts, place),
-  ArrowDown: ({ cuts, place }) => previousLegal(cuts, place),
-  Home: ({ cuts, place }) => firstLegal(cuts, place),
-  End: ({ cuts, place }) => lastLegal(cuts, place),
-  PageDown: ({ scene, cuts, place }) => nextTurn(scene, cuts, place),
-  PageUp: ({ scene, cuts, place }) => previousTurn(scene, cuts, place),
+const TARGETS: Record<Move, (viewState: ViewState) => number> = {
+  later: ({ cuts, place }) => nextLegal(cuts, place),
+  earlier: ({ cuts, place }) => previousLegal(cuts, place),
+  laterTurn: ({ scene, cuts, place }) => nextTurn(scene, cuts, place),
+  earlierTurn: ({ scene, cuts, place }) => previousTurn(scene, cuts, place),
+  first: ({ cuts, place }) => firstLegal(cuts, place),
+  last: ({ cuts, place }) => lastLegal(cuts, place),
 };
 
 /** Widths of the pill by the length of its words: to measure it in a frame of a drag would cost a layout. */

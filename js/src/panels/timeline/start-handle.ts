@@ -6,7 +6,7 @@ import { isUncut } from "../../model/plan";
 import { type Actions, hasAny, type View, type ViewState } from "../../store/view";
 import { h, listen, setAttributes, setShown, setText } from "../../ui/dom";
 import { followPointer } from "../../ui/follow-pointer";
-import { claim, isModified } from "../../ui/keys";
+import { claim, isModified, MOVES } from "../../ui/keys";
 
 export const makeStartHandle = (actions: Actions): View => {
   const words = h("span");
@@ -44,7 +44,7 @@ export const makeStartHandle = (actions: Actions): View => {
 
   listen(grip, "keydown", event => {
     if (shown === undefined || shown.needsKernel !== "" || isModified(event)) return;
-    const next = KEYS[event.key]?.(shown);
+    const next = TARGETS[MOVES[event.key] ?? event.key]?.(shown);
     if (next === undefined) return;
     claim(event);
     // To put it away is a change of its own, for undo.
@@ -108,14 +108,12 @@ const turn = (way: 1 | -1) => (viewState: ViewState) => {
   }
 };
 
-const KEYS: Record<string, (viewState: ViewState) => number> = {
-  ArrowRight: step(1),
-  ArrowUp: step(1),
-  ArrowLeft: step(-1),
-  ArrowDown: step(-1),
-  PageDown: turn(1),
-  PageUp: turn(-1),
-  Home: () => 0,
+const TARGETS: Partial<Record<string, (viewState: ViewState) => number>> = {
+  later: step(1),
+  earlier: step(-1),
+  laterTurn: turn(1),
+  earlierTurn: turn(-1),
+  first: () => 0,
   Delete: () => 0,
   Backspace: () => 0,
 };

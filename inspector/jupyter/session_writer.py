@@ -1,4 +1,4 @@
-"""Create session files that a workbench offers: the session compacted by the plan, or reopened at an entry.
+"""Write the sessions that a workbench offers as new files: compacted by the plan, or reopened at an entry.
 
 The input is a model and the bytes of the session's file; the output is the whole content and a preview. The
 caller, which shows the workbench, writes it to a new file next to the session's.
@@ -22,6 +22,7 @@ from ..formats.readers import read_session
 from ..planning.plan import Plan
 from ..policies.table import POINTER
 from ..session.blocks import ToolOutput
+from ..session.provenance import HARNESSES
 from ..session.session import Session
 from ..summaries.compaction import carry_out
 from ..summaries.record import stored_part
@@ -31,7 +32,6 @@ from ..workbench.opening import list_marks
 from ..workbench.payloads.base_payload import Labelled
 from ..workbench.payloads.new_file import NewFile, NewFilePreview
 
-HARNESSES = {"claude-code": "Claude Code", "pi": "pi"}
 GO_ON = {
     "claude-code": "To continue it, run `claude --resume {id}` in its project.",
     "pi": "To continue it, run `pi --session {name}`.",
@@ -171,7 +171,7 @@ def _write(session: Session) -> tuple[bytes, list[str], str]:
 
 def _tell_session(format: str, name: str, content: bytes) -> list[Labelled]:
     return [
-        Labelled("as", f"a new session of {HARNESSES[format]}'s, {name}"),
+        Labelled("as", f"a new session of {HARNESSES.get(format, format)}'s, {name}"),
         Labelled("size", f"{len(content):,} bytes"),
     ]
 
