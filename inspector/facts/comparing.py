@@ -260,7 +260,7 @@ def _find_rare(terms: Sequence[Term], text: IndexedText) -> FactComparison:
     subject = {term.form: term for term in terms if is_subject(term) and not is_general(term.form)}
     held = Counter[int]()
     for term in subject.values():
-        numbers = text.find_holding(term)
+        numbers = {*text.find_holding(term), *text.joined.get(term.form, ())}
         if len(numbers) <= _FEW:
             held.update(numbers)
     most = held.most_common(1)

@@ -148,6 +148,17 @@ class IndexedText:
         return self._holding[term.form]
 
     @cached_property
+    def joined(self) -> dict[str, list[int]]:
+        """The sentences by the stems of words that a slash joins, which look like a path: "tabs/spaces"."""
+        result: dict[str, list[int]] = {}
+        for number, sentence in enumerate(self.sentences):
+            for term in sentence.terms:
+                if term.form[:2] == "p:" and all(map(str.isalpha, parts := term.form[2:].split("/"))):
+                    for part in parts:
+                        result.setdefault(stem(part.casefold()), []).append(number)
+        return result
+
+    @cached_property
     def binding(self) -> list[Sentence]:
         """The sentences that bind."""
         sorts = ("strict", "negation")
