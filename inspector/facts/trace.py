@@ -169,9 +169,10 @@ def trace_moves(
             facts, lambda: (stand_live(session.at(start)), stand_live(session.at(end))), *key
         )
         entry = None if name is None else session[name]
-        keys = recall_keys(facts, every, session) if some is None else None
-        point = PointInTime(every if some is None else some, before.session, before, keys)
-        return _trace(TraceScope(before.session, before, after, entry=entry), point)
+        with paused_gc():  # small objects that stay, and no garbage in circles
+            keys = recall_keys(facts, every, session) if some is None else None
+            point = PointInTime(every if some is None else some, before.session, before, keys)
+            return _trace(TraceScope(before.session, before, after, entry=entry), point)
 
     for move in moves:
         check_stopped()
