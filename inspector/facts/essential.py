@@ -80,7 +80,8 @@ def find_essential(
     typed = here & (columns.by == BY.index("user"))
     sentences = [KIND[kind] for kind in ("constraint", "choice", "statement", "todo")]
     rows = np.flatnonzero(typed & np.isin(kinds[columns.fact], sentences))
-    begin = session.turns[-1].first if session.turns else 0
+    turns = np.flatnonzero(session.tree.opens[session.trail])
+    begin = turns[-1] if len(turns) > 1 else 0  # what precedes the first turn belongs to it
     last = set(columns.fact[rows[session.path_index[columns.entry[rows]] >= begin]].tolist())
     for fact in np.unique(columns.fact[rows]).tolist():
         reasons[fact] = _find_reason(*keys[fact], fact in last)

@@ -257,13 +257,11 @@ class Session(Value, Framed):
         return index_path(self.trail, len(self.entries))
 
     @cached_property
-    def turn_of(self) -> dict[str, int]:
+    def turn_of(self) -> Mapping[str, int]:
         """The turn of every entry on the path by its id, from 1."""
-        return {
-            self.entries[self.path[at]].id: turn.number + 1
-            for turn in self.turns
-            for at in range(turn.first, turn.last + 1)
-        }
+        from .live import TurnNumbers
+
+        return TurnNumbers(self.tree, self.entries, self.trail, self.path_index)
 
     @cached_property
     def named(self) -> Ints:
