@@ -65,7 +65,8 @@ def find_lines(
     if not whole:
         return []
     pieces = {piece for term in subject for piece in _pieces(term.form)}
-    figures = {figure for term in subject for figure in _list_figures(term)}
+    measures = (term.form[2:] for term in subject if term.form[:2] == "n:")
+    figures = set[str]().union(*map(list_figures, measures))
     scores: dict[int, float] = {}
     for term, rows in holders.items():
         for row in rows if summaries else (row for row in rows if row >= 0):
@@ -130,11 +131,6 @@ def _pieces(form: str) -> list[str]:
     """Return the words of a term, as a text is split into words."""
     name = form[2:] if form[1:2] == ":" else form
     return [stem(word) for word in WORDS.findall(name.casefold())] or [name]
-
-
-def _list_figures(term: Term) -> Iterable[str]:
-    """Return the figures that a value may have, however it is spelled; none for another term."""
-    return list_figures(term.form[2:]) if term.form[:2] == "n:" else ()
 
 
 def _read_figure(word: str) -> str:

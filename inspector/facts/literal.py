@@ -44,7 +44,7 @@ def find_literal(session: Session, text: str) -> Fact | None:
         return None
     name, said = f"says {wording}", partial(_says, wording=wording)
     marks = search_blocks(session, _mark_path(session), {name: said}, readable_text)[name]
-    holding = list(_read_blocks(session, marks))
+    holding = list(find_blocks(session, marks))
     kind = "file" if " " not in wording and looks_like_path(wording, ROOTS) else "text"
     if not holding:
         head = (*session.system, *session.provided)
@@ -105,21 +105,16 @@ class PathBlock(NamedTuple):
     text: str
 
 
-def find_blocks(session: Session) -> Iterator[PathBlock]:
-    """Yield the blocks on the path that no compaction wrote, in order."""
-    return _read_blocks(session, _mark_path(session))
-
-
 def _mark_path(session: Session) -> Bools:
-    """Mark the same blocks (bool per block of the file, a last False)."""
+    """Mark the blocks on the path that no compaction wrote: bool per block of the file, a last False."""
     tree = session.tree
     counts = (session.path_index >= 0) & ~np.isin(tree.sort, (NOTE, MICRO, COMPACTION, BRANCH_SUMMARY))
     return np.append(np.repeat(counts, np.diff(tree.start)), False)
 
 
-def _read_blocks(session: Session, marks: Bools) -> Iterator[PathBlock]:
-    """Yield the marked blocks in the order of the path."""
-    rows, start = np.flatnonzero(marks), session.tree.start
+def find_blocks(session: Session, marks: Bools | None = None) -> Iterator[PathBlock]:
+    """Yield the blocks on the path that no compaction wrote, or those of them that are marked, in order."""
+    rows, start = np.flatnonzero(_mark_path(session) if marks is None else marks), session.tree.start
     owners = np.searchsorted(start, rows, side="right") - 1
     order = np.argsort(session.path_index[owners], kind="stable")
     for entry, row in zip(owners[order].tolist(), rows[order].tolist(), strict=True):

@@ -140,7 +140,7 @@ def read_statement(words: str) -> tuple[tuple[str, ...], str] | None:
     if len(words) > _MOST or words.endswith("?"):
         return None
     words = _LEAD.sub("", words)
-    if match := _find_old(words):
+    if _RULES_OUT.search(words) and (match := _NOT_THE_OLD.search(words)):
         words = words[: match.end("value")] + words[match.end("old") :]
     changes = not {"to", "="}.isdisjoint(words.lower().split())
     for pattern in (_CHANGES, _STATES) if changes else (_STATES,):
@@ -156,11 +156,6 @@ def read_statement(words: str) -> tuple[tuple[str, ...], str] | None:
         before, after = words[: match.start("value")], words[match.end("value") :]
         return (*_tell_words(before), "…", *_tell_words(after)), _tidy(match["value"])
     return None
-
-
-def _find_old(words: str) -> re.Match[str] | None:
-    """Find a value and the old one that a sentence names beside it."""
-    return _NOT_THE_OLD.search(words) if _RULES_OUT.search(words) else None
 
 
 def _before(figure: re.Match[str]) -> tuple[int, int]:
@@ -181,7 +176,7 @@ def read_taken(words: str, before: str) -> tuple[str, str] | None:
     """
     if words.endswith("?"):
         return None
-    if match := _find_old(words):
+    if _RULES_OUT.search(words) and (match := _NOT_THE_OLD.search(words)):
         new, gone = _tidy(match["value"]), _tidy(match["old"])
         if match["other"] and any(map(str.isalpha, new)) and match["other"].strip() not in new:
             return None  # "45 seconds, not 30 files"

@@ -297,11 +297,9 @@ class Session(Value, Framed):
     @cached_property
     def turns(self) -> tuple[Turn, ...]:
         """Turns on the path. Entries before the user's first message belong to the first turn."""
-        opens = self.tree.opens.tolist()
-        starts = [at for at, i in enumerate(self.path) if opens[i]]
-        if self.path and (not starts or starts[0] != 0):
-            starts = [0, *starts[1:]] if starts else [0]
-        ends = [*starts[1:], len(self.path)]
+        opens = self.tree.opens[self.trail].nonzero()[0].tolist()
+        starts = [0, *opens[1:]] if len(self.trail) else []
+        ends = [*starts[1:], len(self.trail)]
         return tuple(
             Turn(n, first, end - 1) for n, (first, end) in enumerate(zip(starts, ends, strict=False))
         )
