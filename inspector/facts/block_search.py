@@ -14,7 +14,7 @@ from ..session.tree import Bools, Tree
 _SEARCHED: WeakKeyDictionary[Tree, dict[str, Bools]] = WeakKeyDictionary()
 """By the name of a test bool[2, blocks]: those that were read for it, and those that passed."""
 _MOST = 100
-"""Tests of which a file keeps the results: those of the last questions."""
+"""Tests of which a file keeps the results, a question or two."""
 
 
 def search_blocks(
@@ -25,7 +25,7 @@ def search_blocks(
     Args:
         session: A session of the file.
         rows: Marks the blocks to search.
-        tests: The tests of a text, by names that tell one from another.
+        tests: The tests of a text by their names; a name is of one test only.
         read: Returns the text of a block that the tests are given.
     """
     cached = _SEARCHED.setdefault(session.tree, {})

@@ -81,7 +81,7 @@ def find_essential(
     sentences = [KIND[kind] for kind in ("constraint", "choice", "statement", "todo")]
     rows = np.flatnonzero(typed & np.isin(kinds[columns.fact], sentences))
     turns = np.flatnonzero(session.tree.opens[session.trail])
-    begin = turns[-1] if len(turns) > 1 else 0  # what precedes the first turn belongs to it
+    begin = turns[-1] if len(turns) > 1 else 0  # the first turn begins with the path
     last = set(columns.fact[rows[session.path_index[columns.entry[rows]] >= begin]].tolist())
     for fact in np.unique(columns.fact[rows]).tolist():
         reasons[fact] = _find_reason(*keys[fact], fact in last)

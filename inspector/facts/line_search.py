@@ -141,12 +141,12 @@ def _read_figure(word: str) -> str:
 def _find_holders(remaining: Remaining, terms: Sequence[Term]) -> dict[Term, list[int]]:
     """Return for each term the blocks, and as negative numbers the other texts, that may hold it."""
     tests = {f"has {term.form}": partial(_holds, form=term.form) for term in terms}
-    held = search_blocks(remaining.session, remaining.rows, tests, _fold)
+    holding = search_blocks(remaining.session, remaining.rows, tests, _fold)
     others = [(-1 - number, other.text.casefold()) for number, other in enumerate(remaining.others)]
     return {
         term: [
             *(number for number, text in reversed(others) if _holds(text, term.form)),
-            *np.flatnonzero(held[f"has {term.form}"]).tolist(),
+            *np.flatnonzero(holding[f"has {term.form}"]).tolist(),
         ]
         for term in terms
     }

@@ -42,8 +42,8 @@ def find_literal(session: Session, text: str) -> Fact | None:
     wording = " ".join(text.split())
     if not 0 < len(wording) <= LONGEST:
         return None
-    name, said = f"says {wording}", partial(_says, wording=wording)
-    marks = search_blocks(session, _mark_path(session), {name: said}, readable_text)[name]
+    name, test = f"says {wording}", partial(_says, wording=wording)
+    marks = search_blocks(session, _mark_path(session), {name: test}, readable_text)[name]
     holding = list(find_blocks(session, marks))
     kind = "file" if " " not in wording and looks_like_path(wording, ROOTS) else "text"
     if not holding:

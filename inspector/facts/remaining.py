@@ -73,8 +73,9 @@ class Remaining:
 
     def forget(self) -> None:
         """Drop the texts and the indexes that searches made: the next search makes them again."""
-        for name in [name for name, made in vars(type(self)).items() if isinstance(made, cached_property)]:
-            vars(self).pop(name, None)
+        for name, value in vars(type(self)).items():
+            if isinstance(value, cached_property):
+                vars(self).pop(name, None)
 
     @cached_property
     def _blocks(self) -> dict[int, Block]:

@@ -42,7 +42,7 @@ class MarkName(NamedTuple):
 
 
 def is_earlier(session: Session, other: Session) -> bool:
-    """Return whether a session ends on the path of another one of the same file, or where that ends."""
+    """Return whether the path of a session begins, or is, that of another session of the same file."""
     return np.array_equal(session.trail, other.trail[: len(session.trail)])
 
 

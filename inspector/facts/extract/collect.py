@@ -253,10 +253,10 @@ class FactOccurrences:
     ) -> None:
         if kind in _PROSE:
             hits = ((start, end, _whole(form)) for start, end, form in hits)
-        if kept := [hit for hit in hits if 0 < len(hit[2]) <= LONGEST]:
-            starts, ends, forms = zip(*kept, strict=True)
+        if valid := [hit for hit in hits if 0 < len(hit[2]) <= LONGEST]:
+            starts, ends, forms = zip(*valid, strict=True)
             facts = [*map(self._numbers[kind].__getitem__, forms)]
-            rows.append(np.array((facts, starts, ends, [operation] * len(kept)), np.int64))
+            rows.append(np.array((facts, starts, ends, [operation] * len(valid)), np.int64))
 
     def _add_failures(self, numbers: list[int]) -> None:
         """Add the first words of failed outputs in which no error was found as their errors."""
