@@ -29,7 +29,6 @@ from .statements import TOPIC, compare_statement
 from .terms import LETTER, Term, read_terms
 from .things import compare_thing
 from .vocabulary import MEMBERS, SMALL, find_groups, is_general, split_words, stem
-from .word_order import is_part
 
 STATEMENTS = ("constraint", "choice", "decision", "todo", "statement", "error")
 """Kinds whose form is a sentence."""
@@ -243,7 +242,7 @@ def _find_subject(form: str, text: IndexedText) -> FactComparison:
             else:
                 continue
             if is_name and not holding:  # a file of a folder, a page of a site
-                holding = [part for part in text.sentences if any(is_part(it, term) for it in part.terms)]
+                holding = [text.sentences[number] for number in text.find_longer(term)]
             if 0 < len(holding) <= _FEW:
                 return _quote_unclear(holding[0], text)
     return _find_rare(terms, text)

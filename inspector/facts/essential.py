@@ -81,7 +81,8 @@ def find_essential(
     typed = here & (columns.by == BY.index("user"))
     sentences = [KIND[kind] for kind in ("constraint", "choice", "statement", "todo")]
     rows = np.flatnonzero(typed & np.isin(kinds[columns.fact], sentences))
-    begin = session.turns[-1].first if session.turns else 0
+    turns = np.flatnonzero(session.tree.opens[session.trail])
+    begin = turns[-1] if len(turns) > 1 else 0  # the first turn begins with the path
     last = set(columns.fact[rows[session.path_index[columns.entry[rows]] >= begin]].tolist())
     if _ends_with_answer(session):
         last = {fact for fact in last if keys[fact][1][-1:] != "?"}

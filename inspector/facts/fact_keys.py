@@ -27,7 +27,7 @@ _MAY_NAME = re.compile(r"[/\\@#_\d]|[:.-]\w|[a-z][A-Z]|[A-Z][A-Z][a-z]")
 """What a word has that is a path, an address, an id or an identifier of several parts."""
 _LONGEST_NAME = 3
 """Words of the name of a number."""
-_NUMBER, _SYMBOL = KIND["number"], KIND["symbol"]
+_NUMBER, _SYMBOL, _STATEMENT = KIND["number"], KIND["symbol"], KIND["statement"]
 _LETTERS = re.compile(r"[\W\d_]+")
 
 
@@ -142,6 +142,15 @@ class FactKeys:
             few, many = (facts, texts) if len(facts) < len(texts) else (texts, facts)
             matching.update(number for key in few if key in many for number in facts[key])
         return matching
+
+    def find_readable(self, before: Remaining) -> set[int]:
+        """Return the facts that a replacing text or prose may have in full; of plain sentences its words."""
+        result = self.held_by(before.prose) | self.held_by(before.other_index)
+        for stand in before.others:
+            if stand.how == "summary":
+                near = self._statements.find_near(index_text(stand.text))
+                result.update(number for number in near if self.occurrences.kind[number] != _STATEMENT)
+        return result
 
     def find_candidates(self, after: Remaining, is_said: SaidBefore) -> set[int]:
         """Return the facts that a replacing text, such as a summary, may name, in part too, or change."""

@@ -25,6 +25,7 @@ from ..mixins import Framed, Printable
 from ..redaction.cut import cut_text, redact_long
 from ..session.blocks import BlockRef
 from ..session.garbage import paused_gc
+from ..session.queries import is_earlier
 from ..session.session import Session
 from ..session.toolcalls.canonical_path import canonical_path
 from ..session.toolcalls.core_command import core_command
@@ -227,8 +228,7 @@ class Facts(Mapping[tuple[str, str], Fact], Framed):
 
     def find_failures(self, session: Session) -> list[Failure]:
         """Return the failing outputs on a path of the file whose calls did not succeed after them."""
-        end = len(session.path)
-        is_own = self.session.path[:end] == session.path
+        end, is_own = len(session.trail), is_earlier(session, self.session)
         failures = self._failures if is_own else find_failures(session, self.kind, self.columns)
         return [failure for failure, settled in failures if failure.at < end <= settled]
 

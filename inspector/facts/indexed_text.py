@@ -147,6 +147,11 @@ class IndexedText:
             self._holding[term.form] = sorted({n for form in forms for n in self._holders.get(form, ())})
         return self._holding[term.form]
 
+    def find_longer(self, term: Term) -> list[int]:
+        """Return the numbers of the sentences with a path or an address of which a term is a part."""
+        longer = (form for form in self.values if is_part(_as_term(form), term))
+        return sorted({n for form in longer for n in self._holders[form]})
+
     @cached_property
     def joined(self) -> dict[str, list[int]]:
         """The sentences by the stems of words that a slash joins, which look like a path: "tabs/spaces"."""
@@ -298,6 +303,14 @@ def is_same(item: Term, other: Term) -> bool:
     if word.sort == "word" and term.sort == "value":  # "API" and "api"
         return term.form[:2] == "w:" and term.form[2:].isalpha() and stem(term.form[2:]) == word.form
     return word.sort == "word" and term.sort == "strict" and word.form[:4] == term.form[:4]
+
+
+def is_part(item: Term, other: Term) -> bool:
+    """Whether a path stands for a longer one by its end, or a path or an address by its beginning."""
+    if item.form[:2] != other.form[:2] or item.form[:2] not in ("p:", "u:"):
+        return False
+    is_end = item.form[:2] == "p:" and item.form.endswith("/" + other.form[2:])
+    return is_end or item.form.startswith(other.form + "/")
 
 
 def find_run(own: Sequence[Term], terms: Sequence[Term]) -> int:

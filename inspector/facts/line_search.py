@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from itertools import chain
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache, partial
 from math import log
 from string import ascii_letters
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
-from ..session.blocks import BlockRef
+import numpy as np
+
+from ..session.blocks import Block, BlockRef
+from ..session.queries import readable_text
+from .block_search import search_blocks
 from .indexed_text import SENTENCE, WORDS, find_run, is_same, is_subject
 from .mentions import WORD
 from .occurrences import refer
 from .remaining import Remaining
 from .terms import Term, list_figures, read_terms
-from .vocabulary import NUMERALS, is_alike, stem
+from .vocabulary import NUMERALS, find_beginnings, is_alike, stem
 
 _MOST_BLOCKS, _MOST_CHARACTERS, _LONGEST = 8, 200_000, 400
 """How many blocks are read for a question, how much of each, and how much of a line is shown."""
@@ -41,10 +44,6 @@ class LineMatch(NamedTuple):
     words: tuple[int, int]
 
 
-Holders = dict[str, list[int]]
-_HOLDERS: WeakKeyDictionary[Remaining, tuple[Holders, Holders]] = WeakKeyDictionary()
-
-
 def find_lines(
     remaining: Remaining, question: str, most: int = 3, *, summaries: bool = True
 ) -> list[LineMatch]:
@@ -59,22 +58,23 @@ def find_lines(
     asked = read_terms(question)
     subject = list({term.form: term for term in asked if is_subject(term)}.values())
     subject = subject or [term for term in asked if term.sort == "value"]
-    holders = {term: _find_holders(remaining, term) for term in subject}
-    every = max(1, len(remaining.unchanged) + len(remaining.others))
+    holders = _find_holders(remaining, subject)
+    every = max(1, int(remaining.rows.sum()) + len(remaining.others))
     weight = {term: log(1 + every / (1 + len(holders[term]))) * _plain(term) for term in subject}
     whole = sum(weight.values())
     if not whole:
         return []
-    pieces = {piece for term in subject for piece in _pieces(term)}
-    figures = {figure for term in subject for figure in _list_figures(term)}
+    pieces = {piece for term in subject for piece in _pieces(term.form)}
+    measures = (term.form[2:] for term in subject if term.form[:2] == "n:")
+    figures = set[str]().union(*map(list_figures, measures))
     scores: dict[int, float] = {}
     for term, rows in holders.items():
         for row in rows if summaries else (row for row in rows if row >= 0):
             scores[row] = scores.get(row, 0) + weight[term]
     result: list[LineMatch] = []
     for row in sorted(scores, key=lambda row: (-scores[row], row))[:_MOST_BLOCKS]:
-        text = remaining.unchanged[row] if row >= 0 else remaining.others[-1 - row].text
         ref = refer(remaining.session, [row])[0] if row >= 0 else remaining.others[-1 - row].ref
+        text = readable_text(remaining.session.block(ref)) if row >= 0 else remaining.others[-1 - row].text
         stems = {word: stem(word) for word in set(WORDS.findall(text[:_MOST_CHARACTERS].casefold()))}
         terms_to_pair = [
             word
@@ -127,15 +127,10 @@ def _plain(term: Term) -> float:
     return 2 if term.sort == "value" else 1
 
 
-def _pieces(term: Term) -> list[str]:
+def _pieces(form: str) -> list[str]:
     """Return the words of a term, as a text is split into words."""
-    name = term.form[2:] if term.form[1:2] == ":" else term.form
+    name = form[2:] if form[1:2] == ":" else form
     return [stem(word) for word in WORDS.findall(name.casefold())] or [name]
-
-
-def _list_figures(term: Term) -> Iterable[str]:
-    """Return the figures that a value may have, however it is spelled; none for another term."""
-    return list_figures(term.form[2:]) if term.form[:2] == "n:" else ()
 
 
 def _read_figure(word: str) -> str:
@@ -143,23 +138,48 @@ def _read_figure(word: str) -> str:
     return str(NUMERALS.get(word) or word.lstrip("$€£").rstrip(ascii_letters + "%"))
 
 
-def _find_holders(remaining: Remaining, term: Term) -> list[int]:
-    """Return the blocks, and as negative numbers the other texts, that may hold a term."""
-    if remaining not in _HOLDERS:
-        by_word, by_stem, by_figure = Holders(), Holders(), Holders()
-        others = ((-1 - number, other.text) for number, other in enumerate(remaining.others))
-        for row, text in chain(remaining.unchanged.items(), others):
-            for word in set(WORD.findall(text)):
-                by_word.setdefault(word, []).append(row)
-        for word, rows in by_word.items():
-            for form in map(stem, WORDS.findall(word.casefold())):
-                by_stem.setdefault(form, []).extend(rows)
-                if figure := _read_figure(form):
-                    by_figure.setdefault(figure, []).extend(rows)
-        _HOLDERS[remaining] = by_stem, by_figure
-    by_stem, by_figure = _HOLDERS[remaining]
-    rows_of_figure = {row for figure in _list_figures(term) for row in by_figure.get(figure, ())}
-    if rows_of_figure:
-        return sorted(rows_of_figure)
-    holding = [set(by_stem.get(piece, ())) for piece in _pieces(term)]
-    return sorted(set.intersection(*holding))
+def _find_holders(remaining: Remaining, terms: Sequence[Term]) -> dict[Term, list[int]]:
+    """Return for each term the blocks, and as negative numbers the other texts, that may hold it."""
+    tests = {f"has {term.form}": partial(_holds, form=term.form) for term in terms}
+    holding = search_blocks(remaining.session, remaining.rows, tests, _fold)
+    others = [(-1 - number, other.text.casefold()) for number, other in enumerate(remaining.others)]
+    return {
+        term: [
+            *(number for number, text in reversed(others) if _holds(text, term.form)),
+            *np.flatnonzero(holding[f"has {term.form}"]).tolist(),
+        ]
+        for term in terms
+    }
+
+
+def _fold(block: Block) -> str:
+    return readable_text(block).casefold()
+
+
+def _holds(text: str, form: str) -> bool:
+    """Whether a folded text may hold a term: a word with each stem of it, or its figure in any unit."""
+    return all(
+        any(fits(match[0]) for words in patterns for match in words.finditer(text))
+        for patterns, fits in _list_words(form)
+    )
+
+
+@lru_cache(256)
+def _list_words(form: str) -> list[tuple[list[re.Pattern[str]], Callable[[str], bool]]]:
+    """Return for each part of a term how its words begin, and which of these words stand for it."""
+    figures = list_figures(form[2:]) if form[:2] == "n:" else ()
+    if any(map(WORD.fullmatch, figures)):  # "1.4.2" is in three parts
+        stems = [word for word, number in NUMERALS.items() if str(number) in figures]
+        beginnings = [*figures, *(beginning for word in stems for beginning in find_beginnings(word))]
+        return [(_match_words(beginnings), lambda word: _read_figure(stem(word)) in figures)]
+    return [(_match_words(find_beginnings(piece)), partial(_has_stem, piece)) for piece in _pieces(form)]
+
+
+def _has_stem(form: str, word: str) -> bool:
+    return stem(word) == form
+
+
+def _match_words(beginnings: Iterable[str]) -> list[re.Pattern[str]]:
+    """Return patterns of whole words by their beginnings, which a search goes to at once."""
+    escaped = (re.escape(beginning) for beginning in beginnings if WORD.fullmatch(beginning))
+    return [re.compile(rf"{letters}(?<!\w{letters})\w*") for letters in escaped]

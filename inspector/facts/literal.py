@@ -6,7 +6,10 @@ Takes a session and any text, and returns a `Fact` of that text alone, or None.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
+
+import numpy as np
 
 from ..session.queries import readable_text
 from ..session.session import Session
@@ -14,8 +17,9 @@ from ..session.speakers import Speaker, find_speaker, find_speech, who_speaks
 from ..session.toolcalls.arguments import Named
 from ..session.toolcalls.canonical_path import LONGEST
 from ..session.toolcalls.looks_like_path import ROOTS, looks_like_path
-from ..session.tree import BRANCH_SUMMARY, COMPACTION, MICRO, NOTE
+from ..session.tree import BRANCH_SUMMARY, COMPACTION, MICRO, NOTE, Bools
 from ..text import brief, has_words
+from .block_search import search_blocks
 from .extract.collect import FactOccurrences
 from .extract.segments import CALLED, REPORT, SORT_OF, TextSegment
 from .facts import Fact, Facts
@@ -38,7 +42,9 @@ def find_literal(session: Session, text: str) -> Fact | None:
     wording = " ".join(text.split())
     if not 0 < len(wording) <= LONGEST:
         return None
-    holding = [holder for holder in find_blocks(session) if _says(holder.text, wording)]
+    name, test = f"says {wording}", partial(_says, wording=wording)
+    marks = search_blocks(session, _mark_path(session), {name: test}, readable_text)[name]
+    holding = list(find_blocks(session, marks))
     kind = "file" if " " not in wording and looks_like_path(wording, ROOTS) else "text"
     if not holding:
         head = (*session.system, *session.provided)
@@ -99,12 +105,21 @@ class PathBlock(NamedTuple):
     text: str
 
 
-def find_blocks(session: Session) -> Iterator[PathBlock]:
-    """Yield the blocks on the path that no compaction wrote, in order."""
-    for at in session.path:
-        if session.tree.sort[at] not in (NOTE, MICRO, COMPACTION, BRANCH_SUMMARY):
-            for number, block in enumerate(session.entries[at].blocks):
-                yield PathBlock(at, number, readable_text(block))
+def _mark_path(session: Session) -> Bools:
+    """Mark the blocks on the path that no compaction wrote: bool per block of the file, a last False."""
+    tree = session.tree
+    counts = (session.path_index >= 0) & ~np.isin(tree.sort, (NOTE, MICRO, COMPACTION, BRANCH_SUMMARY))
+    return np.append(np.repeat(counts, np.diff(tree.start)), False)
+
+
+def find_blocks(session: Session, marks: Bools | None = None) -> Iterator[PathBlock]:
+    """Yield the blocks on the path that no compaction wrote, or those of them that are marked, in order."""
+    rows, start = np.flatnonzero(_mark_path(session) if marks is None else marks), session.tree.start
+    owners = np.searchsorted(start, rows, side="right") - 1
+    order = np.argsort(session.path_index[owners], kind="stable")
+    for entry, row in zip(owners[order].tolist(), rows[order].tolist(), strict=True):
+        number = row - int(start[entry])
+        yield PathBlock(entry, number, readable_text(session.entries[entry].blocks[number]))
 
 
 def _says(text: str, wording: str) -> bool:

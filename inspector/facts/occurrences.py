@@ -127,14 +127,19 @@ class Occurrences:
 
     def any(self, mask: Bools) -> Bools:
         """bool per fact: one of its rows is in the mask (bool over rows, the last False)."""
+        facts, rows = self._by_row
         hit = np.zeros(len(self.facts), bool)
-        hit[self._owners[mask[self.rows]]] = True
+        runs = np.flatnonzero(np.diff(mask, prepend=False, append=False)).reshape(-1, 2)
+        for start, end in np.searchsorted(rows, runs).tolist():  # a context is a few runs of blocks
+            hit[facts[start:end]] = True
         return hit
 
     @cached_property
-    def _owners(self) -> Ints:
-        """The fact of each row."""
-        return np.repeat(np.arange(len(self.facts), dtype=np.int32), np.diff(self.first))
+    def _by_row(self) -> tuple[Ints, Ints]:
+        """The facts and the rows that say them, in the order of the rows."""
+        facts = np.repeat(np.arange(len(self.facts), dtype=np.int32), np.diff(self.first))
+        order = np.argsort(self.rows, kind="stable")
+        return facts[order], self.rows[order]
 
     @cached_property
     def _by_end(self) -> dict[str, tuple[list[str], list[Fact]]]:

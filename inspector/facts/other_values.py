@@ -8,11 +8,10 @@ from collections.abc import Set as AbstractSet
 
 from .force import find_clauses
 from .function_words import read_bounds
-from .indexed_text import IndexedText, Sentence, find_held, is_same
+from .indexed_text import IndexedText, Sentence, find_held
 from .outcomes import FactComparison
 from .terms import Term, read_terms
 from .vocabulary import is_general
-from .word_order import is_part
 
 _BEFORE, _BEHIND = 3, 4
 """Terms around a subject in which a value is close to it, in another clause too."""
@@ -20,20 +19,25 @@ _BEFORE, _BEHIND = 3, 4
 
 def find_near_values(terms: Sequence[Term], near: AbstractSet[int], used: AbstractSet[int]) -> list[int]:
     """Return the places of the values of a sentence that are close to a subject, without those `used`."""
+    values = [at for at, term in enumerate(terms) if term.sort == "value" and at not in used]
+    if not values:
+        return []
     close = set(range(min(near) - _BEFORE, max(near) + _BEHIND))
     close.update(*(clause for clause in find_clauses(terms) if not near.isdisjoint(clause)))
-    return [at for at, term in enumerate(terms) if term.sort == "value" and at in close - used]
+    return [at for at in values if at in close]
 
 
-def is_frame(terms: Sequence[Term], at: int) -> bool:
-    """Whether a word only holds a rule together: the verb behind "must", or the bound of a number.
+def find_frame(terms: tuple[Term, ...]) -> set[int]:
+    """Return the places of the words that only hold a rule together: the verb behind "must", or the bound of
+    a number.
 
     >>> terms = read_terms("The page must stay below 5 MB.")
-    >>> [term.form for at, term in enumerate(terms) if is_frame(terms, at)]
+    >>> [terms[at].form for at in sorted(find_frame(terms))]
     ['stay', 'below']
     """
-    is_verb = at > 0 and terms[at].sort == "word" and terms[at - 1].sort in ("strict", "permission")
-    return is_verb or any(bounded.by == at for bounded in read_bounds(tuple(terms)).values())
+    binding = (at for at, term in enumerate(terms) if term.sort in ("strict", "permission"))
+    verbs = {at + 1 for at in binding if at + 1 < len(terms) and terms[at + 1].sort == "word"}
+    return verbs | {bounded.by for bounded in read_bounds(terms).values()}
 
 
 def find_other_number(
@@ -70,7 +74,10 @@ def find_same_value(own: Sequence[Term], text: IndexedText, result: FactComparis
     if (result.outcome, result.reason) not in (("changed", "value"), ("partial", "value missing")):
         return result
     values = [term for term in read_terms(result.said) if term.sort == "value"]
-    if not values:
+    holding = {number for term in values for number in (*text.find_holding(term), *text.find_longer(term))}
+    places = [(number, text.sentences[number]) for number in sorted(holding)]
+    places = [(number, place) for number, place in places if not place.start <= result.start < place.end]
+    if not places:
         return result
     words = [term for term in own if term.sort == "word"]
     if values[0].form[0] in "nd":
@@ -78,10 +85,7 @@ def find_same_value(own: Sequence[Term], text: IndexedText, result: FactComparis
     else:
         least = int(result.outcome == "changed")
     held = Counter(number for word in words for number in text.find_holding(word))
-    for number, sentence in enumerate(text.sentences):
-        if sentence.start <= result.start < sentence.end or held[number] < least:
-            continue
-        if any(is_same(term, other) or is_part(other, term) for term in values for other in sentence.terms):
-            found = text.text[sentence.start : sentence.end].strip()
-            return FactComparison("unclear", found, sentence.start)
+    for number, place in places:
+        if held[number] >= least:
+            return FactComparison("unclear", text.text[place.start : place.end].strip(), place.start)
     return result

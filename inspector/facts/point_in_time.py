@@ -14,7 +14,6 @@ from ..session.session import Session
 from ..session.tree import Bools, Ints
 from .comparing import STATEMENTS, compare_fact, index_text
 from .fact_keys import FactKeys
-from .indexed_text import ALL_SAID
 from .mentions import FactPattern
 from .occurrences import Occurrences
 from .outcomes import CODE, IN_FULL
@@ -59,9 +58,7 @@ class PointInTime:
         sought = self.mentioned & ~readable
         if self.keys is not None:
             candidates = np.zeros(len(sought), bool)
-            candidates[list(self.keys.held_by(self.before.prose))] = True
-            if self.before.others:
-                candidates[list(self.keys.find_candidates(self.before, ALL_SAID))] = True
+            candidates[list(self.keys.find_readable(self.before))] = True
             sought &= candidates
         for number in np.flatnonzero(sought).tolist():
             check_stopped()

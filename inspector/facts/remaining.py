@@ -22,6 +22,7 @@ from ..session.blocks import Block, BlockRef
 from ..session.queries import is_summary, readable_text
 from ..session.session import Session
 from ..session.tree import Bools
+from .block_search import list_blocks
 from .commits import find_lengths, sort_commits
 from .comparing import compare_fact, index_text
 from .mentions import (
@@ -70,16 +71,16 @@ class Remaining:
     rows: Bools
     others: tuple[RemainingText, ...]
 
+    def forget(self) -> None:
+        """Drop the texts and the indexes that searches made: the next search makes them again."""
+        for name, value in vars(type(self)).items():
+            if isinstance(value, cached_property):
+                vars(self).pop(name, None)
+
     @cached_property
     def _blocks(self) -> dict[int, Block]:
         """The unchanged blocks by row."""
-        entries, start = self.session.entries, self.session.tree.start
-        rows = np.flatnonzero(self.rows)
-        owners = np.searchsorted(start, rows, side="right") - 1
-        return {
-            row: entries[i].blocks[row - int(start[i])]
-            for i, row in zip(owners.tolist(), rows.tolist(), strict=True)
-        }
+        return list_blocks(self.session, self.rows)
 
     @cached_property
     def unchanged(self) -> dict[int, str]:

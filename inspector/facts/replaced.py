@@ -63,6 +63,8 @@ _NOT_THE_OLD = re.compile(
     rf"(?i){_VALUE}(?P<of>(?: [a-z]+){{0,2}}),? (?:instead of|rather than|(?:and )?not)"
     rf" (?:(?:the|on|at|in|from) )*{_OLD}(?P<other>(?: [a-z]+)?)"
 )
+_RULES_OUT = re.compile(r"(?i)\b(?:instead of|rather than|not) ")
+"""Words of a sentence that names an old value: without them none is searched for."""
 _JOINTS = re.compile(r"[;,]\s+(?:(?:and|but|then)\s+)?|\s+(?:and|but|then)\s+")
 _LEAD = re.compile(r"(?i)^(?:correction|update|actually|note|sorry|no|ok(?:ay)?|wait|ps)\b[:,.!\s]*")
 _FIGURE = re.compile(r"\s+(?P<value>[$€£]?\d[\d.,:]*\d?\s?%?)")
@@ -138,7 +140,7 @@ def read_statement(words: str) -> tuple[tuple[str, ...], str] | None:
     if len(words) > _MOST or words.endswith("?"):
         return None
     words = _LEAD.sub("", words)
-    if match := _NOT_THE_OLD.search(words):
+    if _RULES_OUT.search(words) and (match := _NOT_THE_OLD.search(words)):
         words = words[: match.end("value")] + words[match.end("old") :]
     changes = not {"to", "="}.isdisjoint(words.lower().split())
     for pattern in (_CHANGES, _STATES) if changes else (_STATES,):
@@ -174,7 +176,7 @@ def read_taken(words: str, before: str) -> tuple[str, str] | None:
     """
     if words.endswith("?"):
         return None
-    if match := _NOT_THE_OLD.search(words):
+    if _RULES_OUT.search(words) and (match := _NOT_THE_OLD.search(words)):
         new, gone = _tidy(match["value"]), _tidy(match["old"])
         if match["other"] and any(map(str.isalpha, new)) and match["other"].strip() not in new:
             return None  # "45 seconds, not 30 files"

@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 
 from ..session.blocks import BlockRef, ToolCall, ToolOutput
-from ..session.queries import pair_calls
+from ..session.queries import is_earlier, pair_calls
 from ..session.session import Session
 from ..session.toolcalls.shell_words import split_command
 from ..session.toolcalls.todo_list import find_open_todos, find_todo_calls
@@ -131,12 +131,11 @@ class CallsOfPath:
     `at` reads them no second time."""
 
     def __init__(self, session: Session, whole: CallsOfPath | None = None) -> None:
-        self.session, self.whole, self.end = session, whole or self, len(session.path)
+        self.session, self.whole, self.end = session, whole or self, len(session.trail)
 
     def at(self, session: Session) -> CallsOfPath:
         """Return the calls at another point in time of the file."""
-        begins = self.whole.session.path[: len(session.path)] == session.path
-        return CallsOfPath(session, self.whole if begins else None)
+        return CallsOfPath(session, self.whole if is_earlier(session, self.whole.session) else None)
 
     @cached_property
     def _answers(self) -> dict[BlockRef, tuple[int, BlockRef]]:

@@ -32,9 +32,9 @@ from .force import (
     read_force,
 )
 from .function_words import agrees, find_limit, find_other_state, find_unlike
-from .indexed_text import NOTHING_SAID, IndexedText, SaidBefore, Sentence, is_same, is_subject
+from .indexed_text import NOTHING_SAID, IndexedText, SaidBefore, Sentence, is_part, is_same, is_subject
 from .near_copies import NEAR, Edit, find_edits
-from .other_values import find_near_values, find_other_number, find_same_value, is_frame
+from .other_values import find_frame, find_near_values, find_other_number, find_same_value
 from .outcomes import ABSENT, RANK, FactComparison, Outcome
 from .quoted_words import find_words
 from .structure import find_other_structure, read_negations, split_relative
@@ -48,7 +48,6 @@ from .word_order import (
     find_value_swap,
     is_alike_name,
     is_misspelt,
-    is_part,
     is_same_kind,
     pair_terms,
 )
@@ -90,7 +89,9 @@ def compare_statement(
         return best
     force = read_force(terms)
     weights = {at: text.weigh(term) for at, term in enumerate(terms) if is_subject(term)}
-    own = _Statement(statement, terms, force, find_asides(terms, force), weights, asks, exact)
+    own = _Statement(
+        statement, terms, force, find_asides(terms, force), find_frame(terms), weights, asks, exact
+    )
     for sentence in text.find_candidates(terms) if best.outcome != "quoted" else ():
         place = _Place(own, sentence, text, is_said)
         result = place.compare()
@@ -136,6 +137,7 @@ class _Statement(NamedTuple):
     terms: tuple[Term, ...]
     force: Force
     asides: set[int]
+    frame: set[int]
     weights: dict[int, float]
     asks: bool
     exact: bool
@@ -161,7 +163,7 @@ class _Place:
         whole = sum(weights[at] for at in self.required)
         self.share = 1 - sum(weights[at] for at in self.missing) / whole
         words = [at for at in self.required if self.own[at].sort == "word"]
-        if self.met.keys() >= (told := {at for at in words if at in self.met or not is_frame(self.own, at)}):
+        if self.met.keys() >= (told := {at for at in words if at in self.met or at not in statement.frame}):
             words = sorted(told)
         matched_weight = sum(weights[at] for at in words if at in self.met)
         self.topic = matched_weight / sum(weights[at] for at in words) if words else self.share

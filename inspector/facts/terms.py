@@ -54,7 +54,8 @@ _SPELLED = (
     r"|(?:one|a|two|three|four|five)\s(?:hundred|thousand|million)"
     rf"|{'|'.join(NUMERALS)}|one(?=[*_`]{{0,2}}[ -](?:{_LONG_UNIT})\b)"
 )
-_NOT = r"(?P<nt>(?:do|does|did|wo|ca|should|must|need|is|are|was|were|would|could|has|have)n['’]?t)"
+_NEGATED = "do|does|did|wo|ca|should|must|need|is|are|was|were|would|could|has|have"
+_NOT = rf"(?P<nt>(?:{_NEGATED})n['’]?t)"
 _MONTH = "|".join(f"{name[:3]}(?:{name[3:]})?" if name[3:] else name for name in MONTHS)
 _CAPITAL_MONTH = "|".join(name.title() for name in MONTHS)
 _ORDINAL = r"\d{1,2}(?:st|nd|rd|th)?"
@@ -78,8 +79,22 @@ _OPERATORS: dict[str, tuple[str, Sort]] = {
 _DOMAINS = "com|org|net|io|dev|ai|app"
 _NOT_PLAIN = r"(?![a-z]+[\s,])"
 """What most words are not: the alternatives behind it match no letters alone."""
+
+
+def _list_beginnings() -> str:
+    """Return a pattern for the words that may begin a term other than a plain word, and for a few others."""
+    parts = re.findall(r"([a-z]+)([?(\[]?)", "|".join(FORCE.values()))
+    open_ended = {word[: len(word) - (more == "?")] for word, more in parts if more}
+    open_ended.update(name[:3] for name in MONTHS)
+    whole = {word for word, more in parts if not more} | {*NUMERALS, "one", "a"}
+    whole.update(f"{word}nt" for word in _NEGATED.split("|"))
+    whole.update(f"{day}{end}" for day in DAYS.split("|") for end in ("", "s"))
+    return "|".join(sorted({*open_ended, *(rf"{word}\b" for word in whole)}))
+
+
 _TERM = re.compile(
-    rf"""{_NOT_PLAIN}(?:(?P<url>(?!(?i:file):)\b[A-Za-z][\w+.-]{{0,20}}://[^\s<>"'`)\]]+|(?<![\w/@.-])(?:[\w-]{{1,64}}\.){{1,8}}(?:{_DOMAINS})/[^\s<>"'`)\]]+)
+    rf"""(?=[\S\n])(?:(?P<plain>(?!{_list_beginnings()})[a-z]+(?=[\s,]))
+    |{_NOT_PLAIN}(?:(?P<url>(?!(?i:file):)\b[A-Za-z][\w+.-]{{0,20}}://[^\s<>"'`)\]]+|(?<![\w/@.-])(?:[\w-]{{1,64}}\.){{1,8}}(?:{_DOMAINS})/[^\s<>"'`)\]]+)
     |(?P<mail>[\w.+-]{{1,64}}@[\w-]{{1,64}}(?:\.[\w-]{{1,64}}){{1,8}})
     |(?P<path>(?:file://)?[~.\w-]{{0,100}}(?:[/\\][\w@.+-]{{1,255}})+[/\\]?|[\w.-]{{0,100}}\w\.(?:{ENDINGS_OF_FILES})(?![\w-]|\.\w))
       (?::(?P<line>\d+(?::\d+)?))?
@@ -105,7 +120,7 @@ _TERM = re.compile(
     |(?i:\b(?:{_FORCE}|{_NOT})\b)
     |(?P<letter>[{_LETTERS}])
     |(?P<word>[^\W\d_{_LETTERS}]+(?:['’][a-z]+)?)
-    |(?P<mark>&&|\|\||[.;:!?,()\n—–|&…·•。、，；：！？]|->|→)""".replace(r"[ ]", r"\s+"),
+    |(?P<mark>&&|\|\||[.;:!?,()\n—–|&…·•。、，；：！？]|->|→))""".replace(r"[ ]", r"\s+"),
     re.VERBOSE,
 )
 _ASSIGNS = re.compile(r"(?:[=:<>]|\bset to|\bat (?:most|least))\s*\Z")
@@ -133,8 +148,11 @@ def read_terms(text: str) -> tuple[Term, ...]:
     terms: list[Term] = []
     for match in _TERM.finditer(text):
         sort, whole = match.lastgroup or "", match[0]
-        sort = {"line": "path", "unit": "number", "spelled_unit": "spelled"}.get(sort, sort)
         start, end = match.span()
+        if sort == "plain":  # most words, read without a look at all that they may be
+            terms.append(_word(whole, start))
+            continue
+        sort = {"line": "path", "unit": "number", "spelled_unit": "spelled"}.get(sort, sort)
         if sort == "path" and match["line"]:
             terms.append(Term(_normalise(sort, match), "value", *match.span("path")))
             # A line number is no part of what a sentence says.
@@ -156,7 +174,10 @@ def read_terms(text: str) -> tuple[Term, ...]:
         else:
             force: Sort = "strict" if sort == "limit" else sort  # type: ignore[assignment]
             terms.append(Term(" ".join(whole.lower().split()), force, start, end))
-    terms = [_read_line_number(term, terms[max(0, at - 2) : at]) for at, term in enumerate(terms)]
+    terms = [
+        _read_line_number(term, terms[max(0, at - 2) : at]) if term.form[:2] == "n:" else term
+        for at, term in enumerate(terms)
+    ]
     return tuple(map(_read_particle, terms, [*terms[1:], None]))
 
 
@@ -165,7 +186,7 @@ def _read_line_number(term: Term, before: Sequence[Term]) -> Term:
     after_line = any(item.form == _LINE for item in before[-1:]) or (
         [item.form[:2] for item in before[1:]] == ["n:"] and before[0].form == _LINE
     )
-    return term._replace(sort="small") if after_line and term.form[:2] == "n:" else term
+    return term._replace(sort="small") if after_line else term
 
 
 def _read_particle(term: Term, follower: Term | None) -> Term:
@@ -181,8 +202,9 @@ def _ends_clause(follower: Term | None) -> bool:
 
 def _word(text: str, start: int) -> Term:
     low = text.lower()
-    small = low in SMALL
-    return Term(low if low in SMALL else stem(text), "small" if small else "word", start, start + len(text))
+    sort: Sort
+    form, sort = (low, "small") if low in SMALL else (stem(text), "word")
+    return Term(form, sort, start, start + len(text))
 
 
 def _normalise(sort: str, match: re.Match[str]) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import check_stopped, expect
 from ..planning.plan import Plan
 from ..session.garbage import paused_gc
-from ..session.queries import find_move
+from ..session.queries import find_move, is_earlier
 from ..session.session import Session
 from ..session.tree import COMPACTION
 from ..tokens.memo import Memo, Same
@@ -99,7 +99,7 @@ def find_whole(plan: Plan) -> Session:
     """Return the session whose facts are traced for a plan: the whole session, so that they are found once,
     or the session at the plan's point in time if that is on another path."""
     whole, session = plan.ledger.session, plan.session
-    return whole if whole.path[: len(session.path)] == session.path else plan.table.moment.session
+    return whole if is_earlier(session, whole) else plan.table.moment.session
 
 
 def trace_again(
@@ -169,9 +169,13 @@ def trace_moves(
             facts, lambda: (stand_live(session.at(start)), stand_live(session.at(end))), *key
         )
         entry = None if name is None else session[name]
-        keys = recall_keys(facts, every, session) if some is None else None
-        point = PointInTime(every if some is None else some, before.session, before, keys)
-        return _trace(TraceScope(before.session, before, after, entry=entry), point)
+        with paused_gc():  # small objects that stay, and no garbage in circles
+            keys = recall_keys(facts, every, session) if some is None else None
+            point = PointInTime(every if some is None else some, before.session, before, keys)
+            result = _trace(TraceScope(before.session, before, after, entry=entry), point)
+        if some is None:
+            result.forget()
+        return result
 
     for move in moves:
         check_stopped()

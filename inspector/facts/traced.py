@@ -344,6 +344,11 @@ class Trace(Framed):
         self.number, self.kind, self.stood, self.outcome, self.tier = number, kind, stood, outcome, tier
         self._built: dict[int, TracedFact] = {}
 
+    def forget(self) -> None:
+        """Drop what searches in the two contexts made, as the traces of a long session are kept."""
+        self.scene.before.forget()
+        self.scene.after.forget()
+
     def _at(self, at: int) -> TracedFact:
         """The fact in one row, always the same object."""
         cached = self._built.get(at)

@@ -182,6 +182,21 @@ def stem(word: str) -> str:
     return word.removesuffix("e") if len(word) > 3 else word
 
 
+_IRREGULAR_WORDS: dict[str, list[str]] = {}
+for _word in _IRREGULAR:
+    _IRREGULAR_WORDS.setdefault(stem(_word), []).append(_word)
+
+
+def find_beginnings(form: str) -> list[str]:
+    """Return the beginnings of all words with a stem.
+
+    >>> find_beginnings(stem("queries")), find_beginnings(stem("write"))
+    (['quer'], ['writ', 'written', 'wrote'])
+    """
+    whole = len(form) == 1 or form[-1] not in "yz"  # "queries" has "query", "organisation" has "organiz"
+    return [form if whole else form[:-1], *_IRREGULAR_WORDS.get(form, ())]
+
+
 LIGHT = frozenset(
     map(
         stem,

@@ -28,13 +28,16 @@ def pair_terms(own: Sequence[Term], other: Sequence[Term]) -> list[tuple[int, in
         if places.get(term.form):
             pairs[at] = places[term.form].pop()
     remaining = {form: other[rows[-1]] for form, rows in places.items() if rows}
+    unlike = set[tuple[str, str]]()
     for at, term in terms_to_pair:
-        if at not in pairs and (
-            form := next((form for form, item in remaining.items() if is_same(term, item)), "")
-        ):
+        if at in pairs or term[:2] in unlike:
+            continue
+        if form := next((form for form, item in remaining.items() if is_same(term, item)), ""):
             pairs[at] = places[form].pop()
             if not places[form]:
                 del remaining[form]
+        else:
+            unlike.add(term[:2])
     return sorted(pairs.items())
 
 
@@ -118,14 +121,6 @@ def is_same_kind(item: Term, other: Term) -> bool:
     here, there = (set(filter(None, term.form[2:].split("/"))) for term in (item, other))
     endings = {term.form.rpartition(".")[2] for term in (item, other)}
     return bool(here & there) or (len(here) == len(there) == len(endings) == 1)
-
-
-def is_part(item: Term, other: Term) -> bool:
-    """Whether a path stands for a longer one by its end, or a path or an address by its beginning."""
-    if item.form[:2] != other.form[:2] or item.form[:2] not in ("p:", "u:"):
-        return False
-    is_end = item.form[:2] == "p:" and item.form.endswith("/" + other.form[2:])
-    return is_end or item.form.startswith(other.form + "/")
 
 
 def find_value_swap(gone: Sequence[Term], new: Sequence[Term]) -> tuple[Term, Term] | None:

@@ -8,7 +8,8 @@ Code's `/rewind` a summary may come after the kept entries, and an earlier summa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -91,6 +92,26 @@ class Live:
         out = np.full(len(self.position), -1, np.int32)
         out[self.pairs[:, 0]], out[self.pairs[:, 1]] = self.pairs[:, 1], self.pairs[:, 0]
         return out
+
+
+class TurnNumbers(Mapping[str, int]):
+    """The turn of every entry on a path by its id, from 1; entries before the first turn belong to it."""
+
+    def __init__(self, tree: Tree, entries: tuple[Entry, ...], path: Ints, path_index: Ints) -> None:
+        self._tree, self._entries, self._path, self._path_index = tree, entries, path, path_index
+        self._starts = np.flatnonzero(tree.opens[path]).tolist()
+
+    def __getitem__(self, entry: str) -> int:
+        place = int(self._path_index[self._tree.index[entry]])
+        if place < 0:
+            raise KeyError(entry)
+        return max(bisect_right(self._starts, place), 1)
+
+    def __iter__(self) -> Iterator[str]:
+        return (self._entries[i].id for i in self._path.tolist())
+
+    def __len__(self) -> int:
+        return len(self._path)
 
 
 def find_path(tree: Tree, leaf: str | None) -> Ints:

@@ -41,6 +41,11 @@ class MarkName(NamedTuple):
         return f"{'◆' if self.kind == 'compact' else '◇'}{self.number or ''}"
 
 
+def is_earlier(session: Session, other: Session) -> bool:
+    """Return whether the path of a session begins, or is, that of another session of the same file."""
+    return np.array_equal(session.trail, other.trail[: len(session.trail)])
+
+
 def number_compactions(session: Session) -> dict[str, MarkName]:
     """Name the recorded compactions on a session's path, by their entries and in order. A compaction with
     nothing before it has no name.

@@ -257,13 +257,11 @@ class Session(Value, Framed):
         return index_path(self.trail, len(self.entries))
 
     @cached_property
-    def turn_of(self) -> dict[str, int]:
+    def turn_of(self) -> Mapping[str, int]:
         """The turn of every entry on the path by its id, from 1."""
-        return {
-            self.entries[self.path[at]].id: turn.number + 1
-            for turn in self.turns
-            for at in range(turn.first, turn.last + 1)
-        }
+        from .live import TurnNumbers
+
+        return TurnNumbers(self.tree, self.entries, self.trail, self.path_index)
 
     @cached_property
     def named(self) -> Ints:
@@ -299,11 +297,9 @@ class Session(Value, Framed):
     @cached_property
     def turns(self) -> tuple[Turn, ...]:
         """Turns on the path. Entries before the user's first message belong to the first turn."""
-        opens = self.tree.opens.tolist()
-        starts = [at for at, i in enumerate(self.path) if opens[i]]
-        if self.path and (not starts or starts[0] != 0):
-            starts = [0, *starts[1:]] if starts else [0]
-        ends = [*starts[1:], len(self.path)]
+        opens = self.tree.opens[self.trail].nonzero()[0].tolist()
+        starts = [0, *opens[1:]] if len(self.trail) else []
+        ends = [*starts[1:], len(self.trail)]
         return tuple(
             Turn(n, first, end - 1) for n, (first, end) in enumerate(zip(starts, ends, strict=False))
         )

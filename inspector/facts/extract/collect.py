@@ -209,22 +209,20 @@ class FactOccurrences:
         text = _BREAK.join(texts)
         begins = np.zeros(len(texts), np.int64)
         np.cumsum([len(item) + len(_BREAK) for item in texts[:-1]], out=begins[1:])
-        rows = array("q")
+        rows = [np.zeros((4, 0), np.int64)]
         with isolate("facts"):
             self._look(rows, text, sort, base, finder, isolate)
-        table = np.frombuffer(rows, np.int64).reshape(-1, 4)
-        which = np.searchsorted(begins, table[:, 1], "right") - 1
-        whole = table[:, 2] <= begins[which] + np.array([len(item) for item in texts])[which]
+        fact, start, end, operation = np.concatenate(rows, 1)
+        which = np.searchsorted(begins, start, "right") - 1
+        whole = end <= begins[which] + np.array([len(item) for item in texts])[which]
         ahead = np.array([self._segments[number].at for number in numbers], np.int64)[which] - begins[which]
-        places = np.column_stack(
-            (table[:, 0], np.array(numbers)[which], table[:, 1] + ahead, table[:, 2] + ahead, table[:, 3])
-        )
+        places = np.column_stack((fact, np.array(numbers)[which], start + ahead, end + ahead, operation))
         rows_found: Ints = places[whole].astype(np.int32)
         return rows_found
 
     def _look(
         self,
-        rows: array[int],
+        rows: list[NDArray[np.int64]],
         text: str,
         sort: int,
         base: str,
@@ -250,13 +248,15 @@ class FactOccurrences:
             with isolate(kind):
                 self._note(rows, kind, hits)
 
-    def _note(self, rows: array[int], kind: str, hits: Iterable[Hit], operation: int = -1) -> None:
-        numbers, extend = self._numbers[kind], rows.extend
-        prose = kind in _PROSE
-        for start, end, form in hits:
-            form = _whole(form) if prose else form
-            if form in numbers or 0 < len(form) <= LONGEST:
-                extend((numbers[form], start, end, operation))
+    def _note(
+        self, rows: list[NDArray[np.int64]], kind: str, hits: Iterable[Hit], operation: int = -1
+    ) -> None:
+        if kind in _PROSE:
+            hits = ((start, end, _whole(form)) for start, end, form in hits)
+        if valid := [hit for hit in hits if 0 < len(hit[2]) <= LONGEST]:
+            starts, ends, forms = zip(*valid, strict=True)
+            facts = [*map(self._numbers[kind].__getitem__, forms)]
+            rows.append(np.array((facts, starts, ends, [operation] * len(valid)), np.int64))
 
     def _add_failures(self, numbers: list[int]) -> None:
         """Add the first words of failed outputs in which no error was found as their errors."""

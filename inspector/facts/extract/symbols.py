@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import repeat
 
 from ...session.toolcalls.canonical_path import names
 from .code_points import code_points, find_letters
 from .typed import Hit
 from .word_places import Places
 
-# Each with its first letters: only their places are searched.
+
+def _compile(pattern: str) -> tuple[str, re.Pattern[str]]:
+    """Return a pattern at the start of a word, after its first letters: only their places are searched."""
+    letters = re.split(r"[(\\\[]", pattern.removeprefix("("), maxsplit=1)[0]
+    return letters, re.compile(rf"(?<![\w$*&.]){pattern}")
+
+
 _SYMBOLS = tuple(
-    (re.split(r"[(\\\[]", pattern.removeprefix("("), maxsplit=1)[0], re.compile(pattern))
+    _compile(pattern)
     for pattern in (
         r"def ([A-Za-z_]\w{1,99})(?=\()",
         r"class ([A-Z_]\w{1,99})(?= ?[:({<]| extends| implements|$)",
@@ -51,12 +58,9 @@ _CALLED = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::)[\w$]+)*$")
 def find_symbols(text: str, places: Places) -> Iterator[Hit]:
     """Names that code defines, and tests that a runner reports; `places` are those of SYMBOL_WORDS."""
     for letters, pattern in _SYMBOLS:
-        for start in places[letters].tolist() if letters in places else ():
-            before = text[start - 1 : start]
-            if before and (before.isalnum() or before in "_$*&."):
-                continue  # no start of a word
-            if (match := pattern.match(text, start)) is not None:
-                yield *match.span(1), match[1]
+        starts = places[letters].tolist() if letters in places else ()
+        for match in filter(None, map(pattern.match, repeat(text), starts)):
+            yield *match.span(1), match[1]
 
 
 def find_calls(text: str) -> Iterator[Hit]:

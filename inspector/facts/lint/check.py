@@ -320,6 +320,8 @@ def check_trace(
             LintFinding("CI011", LINT_CODES["CI011"].severity, sentence, ref, None, "inferred", entry)
         )
     yield from sorted(look.fold(findings, judged), key=_rank)
+    if plan is None:
+        trace.forget()
 
 
 def find_losses(trace: Trace, session: Session, plan: Plan | None = None) -> dict[str, list[TracedFact]]:
