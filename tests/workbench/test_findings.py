@@ -15,22 +15,10 @@ from inspector.facts.regret import find_regret
 from inspector.facts.trace import trace_recorded
 from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.payloads.findings import MOST_TO_CHECK
-from inspector.workbench.queries import answer_query
 from tests.shared import SHARED, needs_shared, open_shared
+from tests.workbench.asking import ask, open_model
 
 OFFSETS = {"number": 0, "kind": "file", "form": LOST_PATH}
-
-
-def ask(model: WorkbenchModel, question: str, **query: Any) -> dict[str, Any]:
-    reply = answer_query(model, {"type": question, "id": 1, **query})
-    assert reply["type"] == question, reply
-    return reply
-
-
-def open_model(session: Session) -> WorkbenchModel:
-    model = WorkbenchModel(session)
-    model.answer({})
-    return model
 
 
 @pytest.fixture

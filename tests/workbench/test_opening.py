@@ -25,6 +25,7 @@ from inspector.workbench.opening import choose, find_start, list_marks
 from inspector.workbench.payloads.columns import unpack
 from tests.claude_rows import Claude, dump
 from tests.shared import SHARED, list_few, needs_shared, open_shared
+from tests.workbench.asking import open_model
 
 NOTHING = "No compaction needed yet"
 
@@ -140,8 +141,7 @@ def test_w2_4_a_policy_that_does_nothing_says_why_and_what_would_do_something(
     assert f"keeps everything here: {reason}" in sentence
     assert model.plan.after == model.plan.before
     for button in buttons:
-        other = WorkbenchModel(model.session, policy, counter="chars4_utf16", window=100_000)
-        other.answer({})
+        other = open_model(model.session, policy, counter="chars4_utf16", window=100_000)
         other.answer(button["edit"])
         assert other.plan.after != model.plan.after, button
     assert buttons or not model.plan.cuts.legal[1:-1].any()
