@@ -112,7 +112,7 @@ contexts = st.builds(
     st.lists(st.builds(Text, text=texts), max_size=1).map(tuple),
     st.lists(st.builds(Tool, name=texts), max_size=1).map(tuple),
     st.lists(st.builds(Provided, name=texts, text=texts), max_size=1).map(tuple),
-    st.lists(pieces, max_size=12).map(tuple),
+    st.lists(pieces, max_size=6).map(tuple),
     st.integers(0, 9),
     st.none() | st.just("m"),
 )

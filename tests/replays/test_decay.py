@@ -139,9 +139,3 @@ def test_recorded_compactions_are_measured_by_the_same_function() -> None:
     again = measure_decay(trace_recorded(decay.session, facts))
     assert [one.kept for one in again] == [one.kept for one in decay.rounds]
     assert {one.tier for one in again} == {"recorded"} and {one.tier for one in decay.rounds} == {"planned"}
-
-
-def test_the_same_bytes_each_time() -> None:
-    one, two = (compact_rounds(open_demo(), "pi", ExtractiveSummariser(), rounds=2) for _ in range(2))
-    assert one.to_columns() == two.to_columns() and repr(one) == repr(two)
-    assert "of 2 compacted" in repr(one) and len(set(map(len, one.to_columns().values()))) == 1

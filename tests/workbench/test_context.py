@@ -79,7 +79,7 @@ def test_W2_18_it_holds_the_text_of_every_piece_in_order_and_adds_up(policy: str
 
 
 def real_sessions() -> list[Any]:
-    names = ("cc-3auto-compactions-893l", "cc-426k-ctx-1142l", "cc-2.1.210-1404l", "cc-small-no-compaction")
+    names = ("cc-3auto-compactions-893l", "cc-2.1.210-1404l", "cc-small-no-compaction")
     files = [path for name in names for path in (SHARED / "sessions").glob(f"*/{name}.jsonl")]
     return [pytest.param(path, id=path.stem) for path in files]
 

@@ -65,7 +65,7 @@ def test_the_demo_lists_what_the_check_of_the_session_finds() -> None:
 
 
 def real_sessions() -> list[Any]:
-    names = ("cc-3auto-compactions-893l", "cc-1auto-1micro", "cc-1compact-417l", "cc-2auto-1519l")
+    names = ("cc-1auto-1micro", "cc-1compact-417l", "cc-2auto-1519l")
     files = [path for name in names for path in (SHARED / "sessions").glob(f"*/{name}.jsonl")]
     return [pytest.param(path, id=path.stem) for path in files]
 

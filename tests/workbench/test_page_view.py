@@ -94,7 +94,6 @@ def test_a_page_of_a_file_opens_at_the_compaction_that_did_the_most_harm(tmp_pat
 REAL = [
     "claude-code--context-evaluator/cc-1compact-417l.jsonl",
     "opencode--generated/opencode-3compactions-65msgs.json",
-    "sweep--nimbus/opencode-c4563648bb.jsonl",
     "atif--inspect_scout/terminus_2-context-summarization.trajectory.json",
 ]
 
