@@ -283,7 +283,6 @@ def test_the_bundled_session_keeps_the_rule_that_its_recorded_summary_lost() -> 
 @pytest.mark.parametrize(
     "name",
     [
-        "claude-code--entireio-cli/cc-3auto-compactions-893l.jsonl",
         "claude-code--context-evaluator/cc-1compact-2img.jsonl",
         "pi--pi-mono/pi-before-compaction.jsonl",
     ],
