@@ -32,11 +32,6 @@ def list_side(rows: list[dict[str, Any]], side: str) -> list[dict[str, Any]]:
     return [block for block in blocks if block is not None]
 
 
-def read_all(model: WorkbenchModel, **query: Any) -> list[dict[str, Any]]:
-    """The blocks of the request that is left."""
-    return [block for block in list_side(read_rows(model, **query), "right") if block["state"]]
-
-
 def check(model: WorkbenchModel) -> None:
     plan = model.shown
     rows = read_rows(model)

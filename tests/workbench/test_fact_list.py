@@ -85,11 +85,6 @@ def refused(model: WorkbenchModel, question: str, /, **asked: Any) -> str:
     return str(reply["sentence"])
 
 
-def number_of(model: WorkbenchModel, form: str, kind: str = "file") -> int:
-    (row,) = [row for row in listed(model, query=form, kind=kind)["rows"] if row["form"] == form]
-    return int(row["number"])
-
-
 # -- the list ---------------------------------------------------------------------------------------
 
 
