@@ -383,8 +383,7 @@ def test_a_cut_moved_by_hand_is_the_same_plan_live_and_on_a_page(
 
 
 @pytest.mark.parametrize(
-    ("query", "group"),
-    [("offsets.py", "facts"), ("never touch data/almanac", "facts"), ("turn 3", "turns")],
+    ("query", "group"), [("offsets.py", "facts"), ("never touch data/almanac", "facts"), ("turn 3", "turns")]
 )
 def test_the_search_of_a_page_finds_the_facts_and_turns_that_the_live_one_finds(
     page: Page, open_workbench: OpenWorkbench, exported_page: Path, show: OpenOffline, query: str, group: str

@@ -62,13 +62,7 @@ OTHERS = [
     LINES,
 )
 def test_law_the_state_of_another_thing_is_never_certified(
-    frame: str,
-    other: str,
-    things: list[str],
-    states: tuple[str, str],
-    turned: bool,
-    around: str,
-    line: str,
+    frame: str, other: str, things: list[str], states: tuple[str, str], turned: bool, around: str, line: str
 ) -> None:
     x, y = states[::-1] if turned else states
     typed = frame.format(a=things[0], b=things[1], x=x, y=y)

@@ -16,17 +16,7 @@ from inspector.session.blocks import ToolCall, ToolOutput
 from inspector.session.entries import Entry
 from inspector.session.session import Session
 from inspector.tokens.ledger import count_tokens
-from tests.facts.test_trace import (
-    COMPACTION,
-    FACTS,
-    LEDGER,
-    LENGTH,
-    RECORDED,
-    SESSION,
-    WORDS,
-    ask,
-    rules_in,
-)
+from tests.facts.test_trace import COMPACTION, FACTS, LEDGER, LENGTH, RECORDED, SESSION, WORDS, ask, rules_in
 from tests.strategies import sessions
 from tests.telling import compact, use
 from tests.test_cuts import build, say, user
@@ -92,13 +82,7 @@ def test_only_lines_that_were_shown_before_are_charged() -> None:
     """Twenty lines are shown, then all hundred; or the same ones after each was changed."""
     lines = [f"{number}\tvalue_{number} = {number * 7}" for number in range(1, 101)]
     some, every = "\n".join(lines[20:40]), "\n".join(lines)
-    first = [
-        user("read"),
-        *ask(1, some, file_path="src/auth.py"),
-        say(),
-        GONE,
-        user("again"),
-    ]
+    first = [user("read"), *ask(1, some, file_path="src/auth.py"), say(), GONE, user("again")]
     assert read_again(*first, *ask(2, every, file_path="src/auth.py"), say()) == [len(some)]
     changed = some.replace("value", "amount")
     assert read_again(*first, *ask(2, changed, file_path="src/auth.py"), say()) == []
@@ -107,13 +91,7 @@ def test_only_lines_that_were_shown_before_are_charged() -> None:
 def test_a_file_read_in_several_parts_is_paid_for_each_part_once() -> None:
     lines = [f"value_{number} = {number * 7}" for number in range(60)]
     whole, parts = "\n".join(lines), ["\n".join(lines[at : at + 20]) for at in (0, 20, 40)]
-    entries = [
-        user("read"),
-        *ask(1, whole, file_path="src/auth.py"),
-        say(),
-        GONE,
-        user("again"),
-    ]
+    entries = [user("read"), *ask(1, whole, file_path="src/auth.py"), say(), GONE, user("again")]
     for number, part in enumerate([*parts, parts[1]], 2):
         entries += [*ask(number, part, file_path="src/auth.py"), say()]
     session = build(*entries)
@@ -145,13 +123,7 @@ def test_a_part_of_an_answer_is_not_the_same_answer() -> None:
 def test_a_command_that_cannot_start_is_learned_again_whatever_was_changed(reason: str, found: bool) -> None:
     """No flag marks the output as an error, and a file is edited in between."""
     edit = use(8, "Bash", "", command="echo x > a.py")
-    first = [
-        user("go"),
-        *use(1, "Bash", reason, command="poetry sync"),
-        say(),
-        GONE,
-        user("again"),
-    ]
+    first = [user("go"), *use(1, "Bash", reason, command="poetry sync"), say(), GONE, user("again")]
     session = build(
         *first,
         *edit,

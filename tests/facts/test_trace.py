@@ -18,12 +18,7 @@ from inspector.facts.mentions import find_runs
 from inspector.facts.outcome_finder import TIERS
 from inspector.facts.outcomes import OUTCOMES
 from inspector.facts.regret import find_regret
-from inspector.facts.trace import (
-    trace_again,
-    trace_facts,
-    trace_moves,
-    trace_recorded,
-)
+from inspector.facts.trace import trace_again, trace_facts, trace_moves, trace_recorded
 from inspector.facts.traced import Trace, TracedFact
 from inspector.planning.assemble import build_context
 from inspector.planning.planner import make_plan

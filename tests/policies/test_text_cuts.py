@@ -10,11 +10,7 @@ from itertools import product
 
 import pytest
 
-from inspector.policies.shorten import (
-    snip,
-    take_head,
-    take_tail,
-)
+from inspector.policies.shorten import snip, take_head, take_tail
 
 JOINER = "\N{ZERO WIDTH JOINER}"
 LETTERS = (

@@ -10,13 +10,7 @@ from inspector import open_demo
 from inspector.errors import EditError
 from inspector.facts.facts import find_facts
 from inspector.facts.trace import trace_recorded
-from inspector.replays.decay import (
-    DecayLine,
-    compact_rounds,
-    find_moments,
-    measure_decay,
-    strip_compactions,
-)
+from inspector.replays.decay import DecayLine, compact_rounds, find_moments, measure_decay, strip_compactions
 from inspector.session.session import Session
 from inspector.summaries.extractive.summariser import ExtractiveSummariser
 from inspector.tokens.ledger import count_tokens

@@ -282,10 +282,7 @@ def test_the_bundled_session_keeps_the_rule_that_its_recorded_summary_lost() -> 
 @needs_shared
 @pytest.mark.parametrize(
     "name",
-    [
-        "claude-code--context-evaluator/cc-1compact-2img.jsonl",
-        "pi--pi-mono/pi-before-compaction.jsonl",
-    ],
+    ["claude-code--context-evaluator/cc-1compact-2img.jsonl", "pi--pi-mono/pi-before-compaction.jsonl"],
 )
 def test_real_sessions_keep_more_than_their_recorded_summaries_at_no_more_tokens(name: str) -> None:
     from tests.bench.summaries import GROUPS, Case, compare

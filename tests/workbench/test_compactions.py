@@ -105,8 +105,5 @@ def test_an_exported_page_shows_what_the_screen_opens_on() -> None:
     for look in ("recorded:2", "recorded:1"):
         chosen.answer({"look": look})
     assert "recorded:1" in json.dumps(unpack_page(make(chosen).html)[0]["wanted"])
-    for page in (
-        make(WorkbenchModel(session, "auto", window=20_000)),
-        make(untouched),
-    ):
+    for page in (make(WorkbenchModel(session, "auto", window=20_000)), make(untouched)):
         assert "recorded:2" in json.dumps(unpack_page(page.html)[0]["wanted"])
