@@ -146,6 +146,15 @@ def test_a_limit_that_is_too_low_is_told_with_what_was_found() -> None:
     assert short.sentence.endswith(f"; {least - 1:,} are allowed.")
 
 
+def test_a_pin_that_a_later_one_makes_needless_is_dropped() -> None:
+    session = build(
+        user("src/a.py"), say(), user("Now src/b.py, as src/a.py was."), say(), user("go on"), say()
+    )
+    plan = plan_of(session, ("keep-recent-turns", {"keep-recent-turns.turns": 1}))
+    assert keep_facts(plan, ["src/a.py"]).pins == ("e0/0",)
+    assert keep_facts(plan, ["src/a.py", "src/b.py"]).pins == ("e2/0",)
+
+
 def test_the_demo_keeps_its_lost_path_and_every_file_it_changed() -> None:
     session = open_demo()
     compaction = next(entry for entry in session.entries if entry.kind == "compaction")

@@ -62,6 +62,13 @@ def test_S4_77_an_illegal_cut_is_refused_with_the_rule_s_sentence() -> None:
         plan_of(session, cut="nowhere")
 
 
+def test_a_pin_keeps_a_block_and_the_other_half_of_its_call() -> None:
+    session = build(user(), call("a", "b"), answer("a"), answer("b"), say(), user(), say())
+    plan = plan_of(session, cut="e5", pins=("e2",))
+    kept = [str(piece.origin[0]) for piece in build_context(session, plan).pieces if not piece.summary]
+    assert kept == ["e1/0", "e2/0", "e5/0", "e6/0"]
+
+
 @pytest.mark.parametrize("block", ["2", "7", "-1"])
 def test_a_pin_on_a_block_that_the_entry_has_not_says_how_many_it_has(block: str) -> None:
     session = build(user("go"), Entry(id="", role="assistant", blocks=(Text(text="a"), Text(text="b"))))

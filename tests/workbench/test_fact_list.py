@@ -176,6 +176,21 @@ ORDER = ("verbatim", "superseded", "quoted", "pointer", "partial", "absent")
 # -- one fact ---------------------------------------------------------------------------------------
 
 
+def test_the_bundled_story_is_told_from_the_first_word_to_the_fix(model: WorkbenchModel) -> None:
+    # The stand-in of other policies names the file; here nothing stands where a summary would.
+    model.answer({"policy": "claude-code-analysis", "settings": {"summarise-all.enabled": False}})
+    model.answer({"cut": "end"})
+    (number,) = (row["number"] for row in listed(model, query=LOST_PATH, kind="file")["rows"])
+    recorded, again, planned = tell(model, number)["outcomes"]
+    turn = model.history.turn[model.history.marks[0].step] + 1
+    assert (recorded["outcome"], recorded["words"]) == ("absent", f"absent in ◆1, turn {turn}")
+    assert (again["sign"], again["words"]) == ("again", f"read again, turn {turn}")
+    assert (planned["id"], planned["outcome"]) == ("plan", "absent")
+    here = tell(model, number, "plan")
+    assert here["wording"] == "No block that contains it is kept, and there is no summary."
+    assert (here["tone"], here["fixes"][0]["does"]) == ("red", "Pin")
+
+
 def check_fixes(model: WorkbenchModel, number: int, place: int) -> list[str]:
     """Every fix, applied as it says, costs what it says and keeps more of the fact; undone, nothing has
     changed. What they do."""
