@@ -61,6 +61,8 @@ def test_what_a_summary_passes_on_is_kept_and_what_it_drops_is_lost_for_good() -
     assert [one.kept.get("file", 0) for one in decay.rounds] == [1, 1, 1]
     assert decay.line("file") == DecayLine("file", "write", (1.0, 0.5, 0.5, 0.5), decay.line().tokens)
     assert decay.line(kind="file") == decay.line("file"), "it has a name"
+    assert "3 of 3 compacted" in repr(decay) and " 1 of 4 facts remain in full" in repr(decay)
+    assert decay.to_columns()["kept"] == [one.kept.get(kind, 0) for one in decay.rounds for kind in one.first]
     # Said again after the first compaction, it says nothing of what the compactions keep.
     assert decay.rounds[0].silent["file"] == 1 and decay.line("file", silent=True).shares == (1.0,) * 4
     forgets = compact_rounds(story(), POLICY, lambda job, session: "Nothing.", rounds=3)
