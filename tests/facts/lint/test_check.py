@@ -69,94 +69,73 @@ def test_CI002_a_rule_of_the_user_is_lost() -> None:
 
 
 @pytest.mark.parametrize(
-    "asked",
+    ("code", "typed", "binds"),
     [
-        "let's look at the invoices first",
-        "make sure it's in the French folder",
-        "Then it should list the prices.",
+        ("CI002", "let's look at the invoices first", False),
+        ("CI002", "make sure it's in the French folder", False),
+        ("CI002", "Then it should list the prices.", False),
+        ("CI002", "Show me each file that changed since Monday.", False),
+        ("CI002", "Update every README so that it names the new flag.", False),
+        ("CI002", "Run all benchmarks once and send me the numbers.", False),
+        ("CI002", "Delete everything below build and start again, the short way.", False),
+        ("CI002", "Write a test for any branch of this function.", False),
+        ("CI002", "Propose where each of these files should go.", False),
+        ("CI002", "Ideally we would see all of them, regardless of who made them.", False),
+        ("CI002", "ok, wrte a plan in notes.md, it needs to cover everything we want.", False),
+        ("CI002", "let's never rename a column", True),
+        ("CI002", "Run the linter before each commit.", True),
+        ("CI002", "Add a docstring to every new function.", True),
+        ("CI002", "Mention the ticket in each pull request.", True),
+        ("CI002", "Retry three times at most.", True),
+        ("CI002", "It is forbidden to log passwords.", True),
+        ("CI002", "Don't touch it.", True),
+        ("CI002", "Every commit must be signed.", True),
+        ("CI002", "This must never be cached.", True),
+        ("CI014", "let's do 2 for now", False),
+        ("CI014", "Let's move the helper into utils.py.", False),
+        ("CI014", "option 2", False),
+        ("CI014", "let's go with SQLite", True),
     ],
 )
-def test_CI002_a_request_is_missed_only_until_the_user_goes_on(asked: str) -> None:
-    assert codes(user(asked), say())["CI002"] == asked
-    assert "CI002" not in codes(user(asked), say(), user("Thanks. What does the parser do?"), say())
-
-
-@pytest.mark.parametrize(
-    "asked",
-    [
-        "Show me each file that changed since Monday.",
-        "Update every README so that it names the new flag.",
-        "Run all benchmarks once and send me the numbers.",
-        "Delete everything below build and start again, the short way.",
-        "Write a test for any branch of this function.",
-        "Propose where each of these files should go.",
-        "Ideally we would see all of them, regardless of who made them.",
-        "ok, wrte a plan in notes.md, it needs to cover everything we want.",
-    ],
-)
-def test_CI002_a_task_about_many_things_is_no_rule(asked: str) -> None:
-    assert "CI002" not in codes(user(asked), say(), user("Thanks. What does the parser do?"), say())
-
-
-@pytest.mark.parametrize(
-    "rule",
-    [
-        "let's never rename a column",
-        "Run the linter before each commit.",
-        "Add a docstring to every new function.",
-        "Mention the ticket in each pull request.",
-        "Retry three times at most.",
-        "It is forbidden to log passwords.",
-        "Don't touch it.",
-        "Every commit must be signed.",
-        "This must never be cached.",
-    ],
-)
-def test_CI002_a_rule_binds_in_later_turns(rule: str) -> None:
-    assert codes(user(rule), say(), user("Thanks. What does the parser do?"), say())["CI002"] == rule
+def test_a_request_or_choice_is_missed_until_the_user_goes_on_and_a_rule_in_later_turns(
+    code: str, typed: str, binds: bool
+) -> None:
+    now = codes(user(typed), say())
+    assert now.get(code, now.get("CI018")) == typed
+    later = codes(user(typed), say(), user("Thanks. What does the parser do?"), say())
+    assert later.get(code) == (typed if binds else None)
 
 
 EDIT = use(1, "Edit", file_path="src/a.py", old_string="x", new_string="y")
 
 
 @pytest.mark.parametrize(
-    "steps",
+    ("steps", "settles"),
     [
-        use(2, "Bash", "", command="git checkout -- src/a.py"),
-        use(2, "Bash", "", command="cd app; git restore src"),
-        use(2, "Bash", "", command="git -C app rm -q src/a.py"),
-        use(2, "Bash", "", command="rm -rf src/"),
+        (use(2, "Bash", "", command="git checkout -- src/a.py"), True),
+        (use(2, "Bash", "", command="cd app; git restore src"), True),
+        (use(2, "Bash", "", command="git -C app rm -q src/a.py"), True),
+        (use(2, "Bash", "", command="rm -rf src/"), True),
         (
-            *use(
-                2,
-                "Bash",
-                "[main 1a2b3c4] Fix the failed job",
-                command="git add -A && git commit -m x && git push",
-            ),
-            *use(3, "Bash", "To host", command="git push"),
+            use(2, "Bash", "[main 1a2b3c4] Fix", command="git add -A && git commit -m x && git push")
+            + use(3, "Bash", "To host", command="git push"),
+            True,
         ),
+        (use(2, "Edit", file_path="src/a.py", old_string="y", new_string="z"), False),
+        (use(2, "Bash", "fatal: rejected", command="git checkout -- src/a.py"), False),
+        (use(2, "Bash", "", command="git restore --staged src/a.py"), False),
+        (use(2, "Bash", "[main 1a2b3c4] Fix", command="git commit -am x"), False),
+        (use(2, "Bash", "ok", command="git add src/b.py && git commit -m x && git push"), False),
+        (use(2, "Bash", "", command="rm other/a.py"), False),
     ],
 )
-def test_CI001_a_settled_file_is_not_missed(steps: tuple[Entry, ...]) -> None:
+def test_CI001_a_settled_file_is_missed_only_once_it_is_changed_again(
+    steps: tuple[Entry, ...], settles: bool
+) -> None:
     later = user("Now explain the parser."), say(), user("thanks"), say()
-    assert codes(user("work"), *EDIT, *steps, *later) == {}
+    assert codes(user("work"), *EDIT, *steps, *later) == ({} if settles else {"CI001": "src/a.py"})
     again = use(9, "Edit", file_path="src/a.py", old_string="p", new_string="q")
-    assert codes(user("work"), *EDIT, *steps, *later, *again) == {"CI001": "src/a.py"}
-
-
-@pytest.mark.parametrize(
-    "steps",
-    [
-        use(2, "Edit", file_path="src/a.py", old_string="y", new_string="z"),
-        use(2, "Bash", "fatal: rejected", command="git checkout -- src/a.py"),
-        use(2, "Bash", "", command="git restore --staged src/a.py"),
-        use(2, "Bash", "[main 1a2b3c4] Fix", command="git commit -am x"),
-        use(2, "Bash", "ok", command="git add src/b.py && git commit -m x && git push"),
-        use(2, "Bash", "", command="rm other/a.py"),
-    ],
-)
-def test_CI001_a_file_that_is_not_settled_is_missed(steps: tuple[Entry, ...]) -> None:
-    assert codes(user("work"), *EDIT, *steps, user("Now explain the parser."), say())["CI001"] == "src/a.py"
+    assert codes(user("work"), *EDIT, *steps, *later, *again)["CI001"] == "src/a.py"
 
 
 def todos(number: int, *items: tuple[str, str]) -> tuple[Entry, Entry]:
@@ -279,18 +258,6 @@ def test_CI014_a_choice_of_the_user_is_lost() -> None:
     (finding,) = [one for one in found(asked, say()) if one.code == "CI014"]
     assert "SQLite" in finding.sentence and "by the user in turn 1" in finding.sentence
     assert finding.severity == "warning"
-
-
-@pytest.mark.parametrize("picked", ["let's do 2 for now", "Let's move the helper into utils.py.", "option 2"])
-def test_CI014_a_choice_that_was_carried_out_is_not_missed(picked: str) -> None:
-    assert codes(user(picked), say())["CI014"] == picked
-    assert "CI014" not in codes(user(picked), say(), user("Thanks. What does the parser do?"), say())
-
-
-def test_CI014_what_was_chosen_is_missed_in_later_turns() -> None:
-    chosen = "let's go with SQLite"
-    later = user("Thanks. What does the parser do?")
-    assert codes(user(chosen), say(), later, say())["CI014"] == chosen
 
 
 def test_CI011_what_a_summary_nobody_can_read_holds_is_unknown_and_no_loss() -> None:
