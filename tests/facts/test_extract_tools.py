@@ -14,7 +14,8 @@ from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
 from inspector.session.toolcalls.shell import read_command
-from tests.telling import CWD, answer, call, forms, tell
+from tests.telling import CWD, answer, call, forms, tell, use
+from tests.test_cuts import build, say, user
 
 
 @pytest.mark.parametrize(
@@ -219,3 +220,10 @@ def test_a_command_that_was_refused_was_never_run_and_its_refusal_is_no_error() 
     assert facts["command", "npm test"].operations == ()
     assert facts.by_kind("error") == ()
     assert not lint(session, rules="CI005")
+
+
+@pytest.mark.parametrize(("known", "form"), [("src/a.py", "src/a.py"), ("src/b.py", "lib/src/a.py")])
+def test_in_another_folder_a_path_that_is_known_from_the_session_s_own_is_that(known: str, form: str) -> None:
+    steps = *use(1, "Read", file_path=known), *use(2, "Bash", "see src/a.py", command="cd lib && pytest")
+    session = build(user("go"), *steps, say()).model_copy(update={"cwd": CWD})
+    assert form in [fact.form for fact in session.facts.by_kind("file")]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from inspector import checkpoint_from_text, count_tokens, lint, make_plan
-from tests.facts.test_outcomes_read import KEPT, called, outcome, trace_turns
+from inspector.facts.indexed_text import IndexedText
+from inspector.facts.things import compare_thing
+from tests.facts.test_outcomes_read import KEPT, called, outcome, trace, trace_turns
 from tests.test_cuts import build, say, user
 
 SAME_VALUE = [
@@ -107,3 +109,10 @@ def test_an_exception_that_a_summary_adds_to_a_rule_is_a_finding() -> None:
     excepted = lint(session, plan.with_summary(checkpoint_from_text(f"{rule[:-1]} unless asked.")))
     assert [finding.fact.form for finding in excepted if finding.code == "CI021" and finding.fact] == [rule]
     assert "CI021" not in lint(session, plan.with_summary(checkpoint_from_text(rule))).counts
+
+
+def test_a_uuid_is_changed_in_one_group_and_a_name_is_no_number() -> None:
+    start, end = "0db2eb3b-5ed8-4b70-88c6-a3f7104eb25", "1"
+    assert trace(f"Open {start}{end}.", f"Opened {start}2.")["id", start + end].outcome == "changed"
+    assert compare_thing("symbol", "Two", IndexedText("It has 2 parts.")).outcome == "absent"
+    assert compare_thing("number", "2 parts", IndexedText("It has two parts.")).outcome == "quoted"
