@@ -56,8 +56,16 @@ def test_every_tool_sees_other_arguments_servers_and_shell_commands() -> None:
     assert modified == ["src/changed.py", "src/edited.py", "src/out.txt"]
 
 
-def test_the_lists_go_on_into_the_next_compaction() -> None:
+def test_the_lists_are_the_end_of_the_summary_and_go_on_into_the_next_compaction() -> None:
     plan = plan_of(busy(), every_tool=True)
+    read, modified = ("\n".join(names) for names in lists(plan))
+    assert (
+        build_context(plan.session, plan)
+        .pieces[0]
+        .block.text.endswith(
+            f"<read-files>\n{read}\n</read-files>\n<modified-files>\n{modified}\n</modified-files>"
+        )
+    )
     done = append_checkpoint(plan, Checkpoint(text="all is well", by="a test"), "k1")
     told = done["k1"].boundary
     assert told is not None
