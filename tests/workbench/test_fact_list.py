@@ -24,7 +24,7 @@ from inspector.session.session import Session
 from inspector.tokens.ledger import count_tokens
 from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.queries import answer_query
-from tests.shared import SHARED
+from tests.shared import SHARED, needs_shared, open_shared
 from tests.strategies import sessions
 from tests.workbench.asking import open_model
 
@@ -243,3 +243,14 @@ def test_every_question_of_any_session_has_an_answer_that_is_safe_to_show(
     text = json.dumps(replies, ensure_ascii=False)
     assert not {"\x1b", "\x00", "\u202e"} & set(text)
     text.encode()  # no halves of surrogate pairs
+
+
+@needs_shared
+def test_a_real_session_has_an_outcome_for_each_of_its_compactions() -> None:
+    model = open_model(open_shared(REAL), counter="chars4_utf16")
+    assert sum(kind["total"] for kind in listed(model)["kinds"]) > 100
+    compactions = [mark for mark in model.history.marks if mark.kind == "compact"]
+    told = [row["words"] for row in tell(model, 0)["outcomes"] if row["id"].startswith("recorded:")]
+    assert len(told) == len(compactions) >= 3
+    for words, mark in zip(told, compactions, strict=True):
+        assert words.endswith(f", turn {model.history.turn[mark.step] + 1}")
