@@ -33,7 +33,7 @@ def read_context_management(value: Json) -> tuple[Rule, ...]:
     """
     edits = value.get("edits")
     if edits is None:
-        edits = [{"type": EDITS[name], **({} if told is True else told)} for name, told in value.items()]
+        edits = [{"type": EDITS[name], **({} if own is True else own)} for name, own in value.items()]
     return tuple(
         sorted(map(_read_edit, edits), key=lambda rule: isinstance(rule, SummariseAll), reverse=True)
     )
@@ -41,7 +41,7 @@ def read_context_management(value: Json) -> tuple[Rule, ...]:
 
 def _read_edit(edit: Json) -> Rule:
     amounts = {
-        name: told["value"] for name, told in edit.items() if isinstance(told, dict) and "value" in told
+        name: field["value"] for name, field in edit.items() if isinstance(field, dict) and "value" in field
     }
     if edit["type"] == THINKING:
         keep = "all" if edit.get("keep", {}).get("type") == "all" else amounts.get("keep")
@@ -49,10 +49,12 @@ def _read_edit(edit: Json) -> Rule:
     if edit["type"] == COMPACT:
         return SummariseAll(by="provider", above=amounts.get("trigger", DEFAULT_TRIGGER))
     uses = edit.get("trigger", {}).get("type") == USES
-    told = {name: amounts[name] for name in ("keep", "clear_at_least") if name in amounts}
-    told["trigger_uses" if uses else "trigger_tokens"] = amounts.get("trigger", CLEARING_TRIGGER)
+    settings = {name: amounts[name] for name in ("keep", "clear_at_least") if name in amounts}
+    settings["trigger_uses" if uses else "trigger_tokens"] = amounts.get("trigger", CLEARING_TRIGGER)
     names = {"exclude_tools": "exclude_tools", "clear_tool_inputs": "clear_inputs"}
-    return ClearToolOutputs.model_validate(told | {names[name]: edit[name] for name in names if name in edit})
+    return ClearToolOutputs.model_validate(
+        settings | {names[name]: edit[name] for name in names if name in edit}
+    )
 
 
 def with_context_management(policy: str | Policy | Json, rules: Iterable[Rule]) -> Policy:
