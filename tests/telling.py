@@ -6,7 +6,7 @@ from typing import Any
 
 from inspector.facts.facts import Facts, find_facts
 from inspector.session.blocks import Block, Text, ToolCall, ToolOutput
-from inspector.session.entries import Entry
+from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
 
 CWD = "/home/ann/app"
@@ -36,6 +36,22 @@ def answer(text: str, command: str = "make", failed: bool = False) -> Facts:
             ("tool", ToolOutput(call_id="c", parts=(Text(text=text),), is_error=failed)),
         )
     )
+
+
+def use(
+    number: int, name: str, output: str = "ok", failed: bool = False, **given: Any
+) -> tuple[Entry, Entry]:
+    """A call and its answer, for `tests.test_cuts.build`."""
+    call = ToolCall(id=f"c{number}", name=name, input=given)
+    answer = ToolOutput(call_id=call.id, name=name, parts=(Text(text=output),), is_error=failed)
+    return Entry(id="", role="assistant", blocks=(call,)), Entry(id="", role="tool", blocks=(answer,))
+
+
+def compact(summary: str = "", **boundary: Any) -> Entry:
+    """A recorded compaction; without a text, one whose summary is missing."""
+    blocks = (Text(text=summary),) if summary else ()
+    told = Boundary(summary=summary, **boundary)
+    return Entry(id="", kind="compaction", blocks=blocks, boundary=told)
 
 
 def forms(facts: Facts, kind: str) -> list[str]:

@@ -148,10 +148,7 @@ def write(folder: Path = NOTEBOOKS) -> None:
 
 
 def write_page(
-    table: ScanTable,
-    rows: Sequence[PolicyRow],
-    paths: Sequence[Path],
-    board: dict[str, Any],
+    table: ScanTable, rows: Sequence[PolicyRow], paths: Sequence[Path], board: dict[str, Any]
 ) -> Iterator[str]:
     recorded = rows[0]
     yield TOP.format(

@@ -98,9 +98,7 @@ class Firefox:
         self.ask("browsingContext.navigate", context=self._tab, url="about:blank", wait="complete")
         self.errors.clear()
         self.ask(
-            "browsingContext.setViewport",
-            context=self._tab,
-            viewport={"width": width, "height": height},
+            "browsingContext.setViewport", context=self._tab, viewport={"width": width, "height": height}
         )
         self.ask("browsingContext.navigate", context=self._tab, url=url, wait="complete")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Protocol
@@ -18,15 +18,18 @@ ROOT = Path(__file__).resolve().parents[2]
 SHOTS = Path(__file__).parent / "shots"
 AXE = ROOT / "js" / "node_modules" / "axe-core" / "axe.min.js"
 # JupyterLab's body has no height and hides what flows over it, so axe would take everything for hidden.
-JUDGE = """async scope => {
+JUDGE = """async ([scope, rules]) => {
   document.body.style.height = "100vh";
-  const { violations } = await axe.run(scope, { resultTypes: ["violations"] });
+  const runOnly = rules.length === 0 ? {} : { runOnly: { type: "rule", values: rules } };
+  const { violations } = await axe.run(scope, { resultTypes: ["violations"], ...runOnly });
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, html, any, all, none }) => {
       const why = [...any, ...all, ...none].map(check => check.message).join("; ");
       return `${id}: ${target.join(" ")} ${html.slice(0, 160)} (${why.slice(0, 200)})`;
     }));
 }"""
+COLOURS = ("color-contrast", "link-in-text-block")
+"""The rules of axe that look at colours: what another theme changes."""
 
 
 FRAME = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))"
@@ -139,14 +142,14 @@ def axe_source() -> str:
     return AXE.read_text("utf-8")
 
 
-def find_violations(page: Page, scope: str = ".ci") -> list[str]:
+def find_violations(page: Page, scope: str = ".ci", rules: Sequence[str] = ()) -> list[str]:
     """Return axe's violations for an element and its descendants, one a line, once the page is still.
 
-    The element must be on the screen: axe cannot judge the contrast of an element that is scrolled away or
-    still fading in.
+    All of axe's rules are run, or those named. The element must be on the screen: axe cannot judge the
+    contrast of an element that is scrolled away or still fading in.
     """
     wait_until_still(page)
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(axe_source())
-    found: list[str] = page.evaluate(JUDGE, scope)
+    found: list[str] = page.evaluate(JUDGE, [scope, list(rules)])
     return found

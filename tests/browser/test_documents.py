@@ -10,15 +10,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from inspector import count_tokens, make_plan, open_session, save_plan
 from tests.browser.hand import choose_policy, open_tab
-from tests.browser.lab import (
-    Lab,
-    find_file,
-    open_lab,
-    run,
-    set_theme,
-    settle,
-    wait_until_restored,
-)
+from tests.browser.lab import Lab, find_file, open_lab, run, set_theme, settle, wait_until_restored
 from tests.browser.product import LOST_PATH, open_plan
 from tests.browser.screen import Watch, screenshot, wait_until
 

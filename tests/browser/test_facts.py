@@ -8,11 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.bare import WidgetServer
 from tests.browser.conftest import OpenWorkbench
 from tests.browser.hand import focus_workbench
-from tests.browser.product import (
-    LOST_PATH,
-    Workbench,
-    open_demo,
-)
+from tests.browser.product import LOST_PATH, Workbench, open_demo
 from tests.browser.screen import Watch, wait_until_still
 
 

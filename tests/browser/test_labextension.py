@@ -10,15 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Response, expect
 
 from tests.browser.hand import choose_policy, open_tab
-from tests.browser.lab import (
-    WORKBENCH,
-    Lab,
-    find_file,
-    open_lab,
-    run,
-    settle,
-    wait_until_restored,
-)
+from tests.browser.lab import WORKBENCH, Lab, find_file, open_lab, run, settle, wait_until_restored
 from tests.browser.product import open_session, read_demo
 from tests.browser.screen import Watch, screenshot, wait_until, wait_until_still
 

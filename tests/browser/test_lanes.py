@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from tests.browser.conftest import OpenWorkbench
 from tests.browser.hand import fill_page, focus_workbench
 from tests.browser.product import Workbench
 from tests.browser.screen import wait_until_still
+from tests.claude_rows import Claude, dump
 
 TURNS = 12
 ALL = re.compile("^all ")
@@ -22,52 +22,35 @@ ALL = re.compile("^all ")
 
 def write_session(path: Path, compactions: int = 1) -> Path:
     """A Claude Code session: turns of three calls, a sub-agent in every fourth, compactions between."""
-    rows: list[dict[str, Any]] = []
-    last: str | None = None
+    rows = Claude()
 
-    def add(kind: str, content: object, **more: object) -> str:
-        nonlocal last
-        uuid = f"{len(rows):08d}-0000-4000-8000-000000000000"
+    def say(kind: str, content: object, **more: object) -> None:
+        number = len(rows.rows)
         message: dict[str, Any] = {"role": kind, "content": content}
         if kind == "assistant":
-            message |= {"id": f"msg_{len(rows)}", "model": "claude-opus-4-6", "type": "message"}
-            message["usage"] = {"input_tokens": 900 * (len(rows) % 90), "output_tokens": 40}
-        side = {"isSidechain": bool(more.get("isSidechain"))}
-        base = {"type": kind, "uuid": uuid, "parentUuid": last, "sessionId": "s", "version": "2.1.0", **side}
-        rows.append({**base, "message": message, **more})
-        if not more.get("isSidechain"):
-            last = uuid
-        return uuid
+            usage = {"input_tokens": 900 * (number % 90), "output_tokens": 40}
+            message |= {"id": f"msg_{number}", "model": "claude-opus-4-6", "usage": usage}
+        rows.add(kind, message=message, **more)
 
     for stretch in range(compactions + 1):
         if stretch:
-            boundary = f"{len(rows):08d}-0000-4000-8000-000000000000"
-            told = {"trigger": "auto", "preTokens": 150_000 + stretch}
-            rows.append(
-                {"type": "system", "subtype": "compact_boundary", "uuid": boundary, "parentUuid": None}
-                | {"sessionId": "s", "compactMetadata": told, "isSidechain": False}
-            )
-            last = boundary
-            add("user", "The conversation so far was summarised.", isCompactSummary=True)
+            rows.compact("The conversation so far was summarised.")
         for turn in range(TURNS if compactions < 5 else 2):
-            add("user", f"Please do part {turn} of stretch {stretch}. " * (turn + 2))
+            rows.say(f"Please do part {turn} of stretch {stretch}. " * (turn + 2))
             for step in range(3):
                 task = f"look into part {turn} of stretch {stretch}"
                 delegates = turn % 4 == 1 and step == 1
                 given = {"prompt": task} if delegates else {"command": f"make part{turn}"}
-                use = {"type": "tool_use", "id": f"toolu_{len(rows)}", "input": given}
-                add("assistant", [use | {"name": "Task" if delegates else "Bash"}])
+                use = {"type": "tool_use", "id": f"toolu_{len(rows.rows)}", "input": given}
+                say("assistant", [use | {"name": "Task" if delegates else "Bash"}])
                 if delegates:
-                    add("user", task, isSidechain=True, agentId=f"agent{len(rows)}")
-                    add("assistant", "word " * 400, isSidechain=True, agentId=rows[-1]["agentId"])
-                result = {
-                    "type": "tool_result",
-                    "tool_use_id": use["id"],
-                    "content": "line\n" * 90 * (step + 1),
-                }
-                add("user", [result])
-            add("assistant", f"Part {turn} is done. " * 6)
-    path.write_text("\n".join(json.dumps(row) for row in rows))
+                    agent = f"agent{len(rows.rows)}"
+                    say("user", task, isSidechain=True, agentId=agent)
+                    say("assistant", "word " * 400, isSidechain=True, agentId=agent)
+                output = "line\n" * 90 * (step + 1)
+                say("user", [{"type": "tool_result", "tool_use_id": use["id"], "content": output}])
+            say("assistant", f"Part {turn} is done. " * 6)
+    path.write_bytes(dump(rows.rows))
     return path
 
 

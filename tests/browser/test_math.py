@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.lab import Lab, open_notebook, run_all
 from tests.browser.screen import wait_until_still
+from tests.claude_rows import Claude, dump
 
 LINK = r"\href{http://127.0.0.1:9/clicked}{\text{open the report}}"
 FORMULAS = (
@@ -38,26 +37,16 @@ view.open_row({**next(iter(table)), "file": r"FORMULA"})"""
 
 def write_transcript(path: Path) -> None:
     """Write a session with formulas in its title, rules, replies and summary; a compaction loses them."""
-    rows: list[dict[str, Any]] = []
-
-    def add(type: str, content: Any, **more: Any) -> None:
-        parent = rows[-1]["uuid"] if rows else None
-        message = {"role": type, "content": content}
-        row = {"type": type, "uuid": f"u{len(rows)}", "parentUuid": parent, "sessionId": "s", "cwd": "/w"}
-        rows.append({**row, "message": message, **more})
-
+    rows = Claude()
     for formula in FORMULAS:
-        add("user", f"Never touch {formula} in src/a.py. Always use {formula} here.")
-        add("assistant", [{"type": "text", "text": f"I use {formula}."}])
-    boundary = {"type": "system", "subtype": "compact_boundary", "uuid": "cb", "parentUuid": None}
-    boundary |= {"logicalParentUuid": rows[-1]["uuid"], "content": "c", "sessionId": "s"}
-    rows.append({**boundary, "compactMetadata": {"trigger": "auto", "preTokens": 160_000}})
+        rows.say(f"Never touch {formula} in src/a.py. Always use {formula} here.")
+        rows.reply(f"I use {formula}.", 0)
     begun = "This session is being continued from a previous conversation that ran out of context. "
-    add("user", f"{begun}The conversation is summarized below:\n{FORMULAS[0]}", isCompactSummary=True)
-    add("user", f"go on with {FORMULAS[1]}")
+    rows.compact(f"{begun}The conversation is summarized below:\n{FORMULAS[0]}")
+    rows.say(f"go on with {FORMULAS[1]}")
     title = {"type": "custom-title", "customTitle": FORMULAS[0], "sessionId": "s"}
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join(map(json.dumps, [title, *rows])) + "\n")
+    path.write_bytes(dump([title, *rows.rows]))
 
 
 @pytest.fixture

@@ -8,14 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.hand import choose_policy, open_tab
-from tests.browser.lab import (
-    READY,
-    RUN_ALL,
-    WORKBENCH,
-    Lab,
-    find_file,
-    wait_until_restored,
-)
+from tests.browser.lab import READY, RUN_ALL, WORKBENCH, Lab, find_file, wait_until_restored
 from tests.browser.screen import Watch, screenshot
 
 # Notebook 7.6 says these on its own: a plugin's settings, and an entry of the File menu that its pages lack.

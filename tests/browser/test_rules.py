@@ -10,13 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.bare import WidgetServer, wait_for_python
 from tests.browser.conftest import OpenWorkbench
 from tests.browser.hand import fill_page, focus_workbench, open_tab
-from tests.browser.product import (
-    FATES,
-    Workbench,
-    make_again,
-    open_plan,
-    read_demo,
-)
+from tests.browser.product import FATES, Workbench, make_again, open_plan, read_demo
 from tests.browser.screen import Watch, find_violations, screenshot
 
 NARROW = 560

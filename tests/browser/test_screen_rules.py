@@ -11,10 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.bare import wait_for_python
 from tests.browser.conftest import OpenWorkbench
 from tests.browser.hand import focus_workbench
-from tests.browser.product import (
-    TABS,
-    Workbench,
-)
+from tests.browser.product import TABS, Workbench
 from tests.browser.screen import find_violations, wait_until
 from tests.shared import SHARED, needs_shared
 

@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.bare import WidgetServer, set_theme
 from tests.browser.hand import cut_line, expect_summary, focus_workbench
 from tests.browser.product import LOST_PATH, Workbench
-from tests.browser.screen import Watch, find_violations, screenshot
+from tests.browser.screen import COLOURS, Watch, find_violations, screenshot
 from tests.browser.summary import TEXT, choose, look, status
 from tests.loopback import KEY, Cue, Loopback, fail
 
@@ -92,7 +92,7 @@ def test_a_model_writes_what_was_looked_at_while_everyone_watches(
     page.get_by_test_id("request").first.locator("summary").click()
     expect(page.get_by_test_id("request").first.locator("pre")).to_contain_text("session")
     assert provider.received == [], "a look sends nothing"
-    assert find_violations(page) == []
+    assert find_violations(page, "[data-testid=summary]") == []
     screenshot(page, "summary-look", "[data-testid=summary]")
 
     send.click()
@@ -100,7 +100,7 @@ def test_a_model_writes_what_was_looked_at_while_everyone_watches(
     expect(page.get_by_test_id("writing-cancel")).to_be_focused()
     expect(page.get_by_test_id("summary-text")).to_contain_text("## Goal")
     assert "Critical context" not in page.get_by_test_id("summary-text").inner_text()
-    assert find_violations(page) == []
+    assert find_violations(page, "[data-testid=summary]") == []
     screenshot(page, "summary-writing", "[data-testid=summary]")
     provider.released.set()
     expect(status(page)).to_contain_text("Written by claude-")
@@ -126,7 +126,7 @@ def test_a_model_writes_what_was_looked_at_while_everyone_watches(
     expect(page.locator(".ci-fates .ci-text pre").first).to_contain_text("Times are kept in UTC")
     for dark in (True, False):
         set_theme(page, dark)
-        assert find_violations(page) == []
+        assert find_violations(page, rules=COLOURS if dark else ()) == []
         screenshot(page, f"summary-{'dark' if dark else 'light'}", ".ci")
 
 
@@ -164,7 +164,7 @@ def test_a_failure_reads_as_a_sentence(
     assert "Traceback" not in status(page).inner_text()
     assert status(page).inner_text().rstrip().endswith((".", ")"))
     expect_summary(page)
-    assert find_violations(page) == []
+    assert find_violations(page, "[data-testid=summary]") == []
     provider.cues.clear()
     again.press("Enter")
     expect(status(page)).to_contain_text("Written by claude-")

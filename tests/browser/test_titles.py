@@ -72,7 +72,6 @@ FIND = """least => {
 def resize(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     page.evaluate(SIZE, width - 20)
-    wait_until_still(page)
 
 
 def find_cut_titles(page: Page) -> list[list[str]]:

@@ -7,7 +7,7 @@ import pytest
 from inspector.facts.trace import trace_recorded
 from inspector.facts.traced import Trace, TracedFact
 from inspector.session.session import Session
-from tests.facts.test_explain import compact, use
+from tests.telling import compact, use
 from tests.test_cuts import build, say, user
 
 COMMIT = "9f5a3c761b2d4e6f8091a2b3c4d5e6f708192a3b"

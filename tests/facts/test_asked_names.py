@@ -7,7 +7,7 @@ import pytest
 from inspector.errors import EditError
 from inspector.facts.trace import trace_recorded
 from inspector.facts.traced import TracedFact
-from tests.facts.test_explain import compact
+from tests.telling import compact
 from tests.test_cuts import build, say, user
 
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector import Session, checkpoint_from_text, count_tokens, make_plan, read_session
+from inspector import Session, read_session
 from inspector.facts.traced import Trace
+from tests.facts.test_outcomes_read import trace_turns
 
 RULE = "Never deploy to the Lisbon cluster on a Friday."
 TALK = [
@@ -23,9 +24,7 @@ def talk() -> Session:
 
 
 def trace_after(summary: str) -> Trace:
-    session = talk()
-    plan = make_plan(session, count_tokens(session), "claude-code-analysis", reason="manual")
-    return plan.with_summary(checkpoint_from_text(summary)).trace
+    return trace_turns(summary, *(text for _, text in TALK))
 
 
 def test_a_line_of_a_reminder_is_the_harness_s_and_the_words_beside_it_are_the_user_s() -> None:
@@ -116,9 +115,7 @@ func TestSend_RetryBudget(t *testing.T) {}
 
 
 def ask_after(question: str, summary: str) -> str:
-    session = read_session([{"role": "user", "content": TESTS}, {"role": "assistant", "content": "Done."}])
-    plan = make_plan(session, count_tokens(session), "claude-code-analysis", reason="manual")
-    return plan.with_summary(checkpoint_from_text(summary)).trace[question].outcome
+    return trace_turns(summary, TESTS, "Done.")[question].outcome
 
 
 def test_a_request_about_another_thing_is_not_the_one_that_is_asked_for() -> None:

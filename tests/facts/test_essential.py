@@ -127,6 +127,11 @@ def test_an_error_is_essential_until_its_command_succeeds(runs: list[tuple[str, 
     assert found == {error for error in state.values() if error}
 
 
+def test_a_box_that_a_person_left_open_is_an_open_todo() -> None:
+    found = essential(facts_of(typed="- [ ] ship the map\n- [x] draw it"))
+    assert found["todo", "ship the map"] == "open to-do" and ("todo", "draw it") not in found
+
+
 def test_a_call_that_ran_well_settles_no_error_of_another_tool() -> None:
     failed = call("deploy", "Error: the bucket is locked", failed=True)
     found = essential(facts_of(failed, call("Read", file_path="a.py"), shell("ls -la")))

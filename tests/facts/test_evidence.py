@@ -13,18 +13,15 @@ from inspector.facts.explanation import Passage
 from inspector.facts.outcomes import OUTCOMES
 from inspector.facts.trace import trace_recorded
 from inspector.facts.traced import TracedFact
-from inspector.session.blocks import Text
-from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
+from tests.telling import compact
 from tests.test_cuts import build, say, user
 
 
 def compacted(said: tuple[str, ...], summary: str | None) -> Session:
     """Messages of a person, then a compaction with a summary; None for one that cannot be read."""
-    blocks = (Text(text=summary),) if summary else ()
-    compaction = Entry(id="", kind="compaction", blocks=blocks, boundary=Boundary(summary=summary or ""))
     turns = [entry for words in said for entry in (user(words), say("ok"))]
-    return build(*turns, compaction, user("on"))
+    return build(*turns, compact(summary or ""), user("on"))
 
 
 def trace(said: tuple[str, ...], summary: str | None, kind: str, form: str) -> TracedFact:

@@ -5,23 +5,10 @@ from __future__ import annotations
 from inspector.facts.facts import find_facts
 from inspector.facts.trace import trace_recorded
 from inspector.facts.traced import TracedFact
-from inspector.session.blocks import Text, ToolCall, ToolOutput
-from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
 from tests.shared import SHARED, needs_shared, open_shared
+from tests.telling import compact, use
 from tests.test_cuts import build, say, user
-
-
-def use(number: int, name: str, output: str = "ok", **given: object) -> list[Entry]:
-    """A call and its answer."""
-    call = ToolCall(id=f"c{number}", name=name, input=given)
-    answer = ToolOutput(call_id=call.id, name=name, parts=(Text(text=output),))
-    return [Entry(id="", role="assistant", blocks=(call,)), Entry(id="", role="tool", blocks=(answer,))]
-
-
-def compact(summary: str) -> Entry:
-    blocks = (Text(text=summary),)
-    return Entry(id="", kind="compaction", blocks=blocks, boundary=Boundary(summary=summary))
 
 
 def traced(session: Session, form: str, at: int = 0) -> TracedFact:

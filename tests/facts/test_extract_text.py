@@ -145,7 +145,7 @@ def test_ids_are_commits_uuids_and_issues() -> None:
     text = "9b6bd9e fixes #42, ENT-109 and acme/shop#7; UTF-8, defaced, 1234567; "
     text += "0db2eb3b-5ed8-4b70-88c6-a3f7104eb251 task #3 "
     assert set(forms(tell(text), "id")) == {
-        *("9b6bd9e", "#42", "ENT-109", "acme/shop#7", "0db2eb3b-5ed8-4b70-88c6-a3f7104eb251"),
+        *("9b6bd9e", "#42", "ENT-109", "acme/shop#7", "0db2eb3b-5ed8-4b70-88c6-a3f7104eb251")
     }
 
 

@@ -8,13 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.facts.facts import find_facts
 from inspector.facts.lint.check import lint
-from inspector.session.blocks import Text, ToolCall, ToolOutput
-from inspector.session.entries import Boundary, Entry
-from inspector.session.session import Session
 from inspector.session.toolcalls.shell import read_command
-from tests.telling import CWD, answer, call, forms, tell
+from tests.telling import CWD, answer, call, compact, forms, tell, use
+from tests.test_cuts import build, say, user
 
 
 @pytest.mark.parametrize(
@@ -195,28 +192,20 @@ NO = "The user doesn't want to proceed with this tool use. The tool use was reje
 def test_a_call_that_was_refused_or_failed_only_names_its_files(
     name: str, given: dict[str, str], said: str, form: str, done: tuple[str, ...]
 ) -> None:
-    call = ToolCall(id="c1", name=name, input=given)
-    output = ToolOutput(call_id="c1", parts=(Text(text=said),), is_error=True)
-    entries = [
-        Entry(id="a", role="assistant", blocks=(call,)),
-        Entry(id="b", parent="a", role="tool", blocks=(output,)),
-    ]
-    facts = find_facts(Session(format="demo", cwd="/app", entries=tuple(entries), leaf="b"))
-    assert facts["file", form].operations == done
+    session = build(*use(1, name, said, True, **given)).model_copy(update={"cwd": "/app"})
+    assert session.facts["file", form].operations == done
 
 
 def test_a_command_that_was_refused_was_never_run_and_its_refusal_is_no_error() -> None:
-    call = ToolCall(id="c1", name="Bash", input={"command": "npm test"})
-    output = ToolOutput(call_id="c1", parts=(Text(text=NO),), is_error=True)
-    summary = Boundary(summary="Nothing yet.")
-    entries = [
-        Entry(id="a", role="assistant", blocks=(call,)),
-        Entry(id="b", parent="a", role="tool", blocks=(output,)),
-        Entry(id="c", parent="b", kind="compaction", blocks=(Text(text="Nothing yet."),), boundary=summary),
-    ]
-    session = Session(format="demo", cwd="/app", entries=tuple(entries), leaf="c")
-    facts = find_facts(session)
-    assert facts["command", "npm test"].operations == ()
-    assert facts.by_kind("error") == ()
-    assert facts.by_kind("constraint") == ()
+    session = build(*use(1, "Bash", NO, True, command="npm test"), compact("Nothing yet."))
+    assert session.facts["command", "npm test"].operations == ()
+    assert session.facts.by_kind("error") == ()
+    assert session.facts.by_kind("constraint") == ()
     assert not lint(session, rules="CI005")
+
+
+@pytest.mark.parametrize(("known", "form"), [("src/a.py", "src/a.py"), ("src/b.py", "lib/src/a.py")])
+def test_in_another_folder_a_path_that_is_known_from_the_session_s_own_is_that(known: str, form: str) -> None:
+    steps = *use(1, "Read", file_path=known), *use(2, "Bash", "see src/a.py", command="cd lib && pytest")
+    session = build(user("go"), *steps, say()).model_copy(update={"cwd": CWD})
+    assert form in [fact.form for fact in session.facts.by_kind("file")]

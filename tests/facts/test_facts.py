@@ -13,7 +13,6 @@ from inspector.errors import ReadError
 from inspector.facts.extract.collect import KINDS
 from inspector.facts.extract.errors import tidy_error
 from inspector.facts.facts import Facts, find_facts
-from inspector.files import open_session
 from inspector.formats.readers import read_session
 from inspector.session.blocks import Text, ToolCall
 from inspector.session.entries import Boundary, Entry
@@ -21,7 +20,7 @@ from inspector.session.session import Session
 from inspector.session.toolcalls.canonical_path import canonical_path
 from inspector.session.toolcalls.core_command import core_command
 from inspector.session.toolcalls.positions import fold, unescape
-from tests.shared import SHARED, needs_shared, open_shared
+from tests.shared import SHARED, list_few, needs_shared, open_shared
 from tests.strategies import sessions
 from tests.telling import CWD, talk, tell
 from tests.work import count_calls, limit_work
@@ -131,27 +130,19 @@ def test_no_text_is_slow(piece: str) -> None:
         )
         find_facts(session)
 
-    with limit_work():
-        assert count_calls(lambda: find(8_000)) < 8 * count_calls(lambda: find(2_000))
-        find(100_000)
-
-
-def real_sessions() -> list[Session]:
-    found = []
-    for path in sorted((SHARED / "sessions").rglob("*")):
-        if path.suffix in (".json", ".jsonl"):
-            try:
-                often = path.parent.name.startswith("claude-code")
-                found.append(open_shared(path) if often else open_session(path))
-            except ReadError:
-                continue
-    return found
+    with limit_work(30):
+        assert count_calls(lambda: find(4_000)) < 8 * count_calls(lambda: find(1_000))
+        find(50_000)
 
 
 @needs_shared
 def test_every_path_that_arguments_name_is_found_in_real_sessions() -> None:
     named = 0
-    for session in real_sessions():
+    for path in list_few():
+        try:
+            session = open_shared(path)
+        except ReadError:
+            continue
         facts = session.facts
         for position in session.path:
             for at, block in enumerate(session.entries[position].blocks):

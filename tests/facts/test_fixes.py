@@ -20,30 +20,18 @@ from inspector.planning.assemble import build_context, live_context
 from inspector.planning.context import Context
 from inspector.planning.planner import make_plan
 from inspector.policies.policy import Edits
-from inspector.session.blocks import Text, ToolCall, ToolOutput
-from inspector.session.entries import Boundary, Entry
+from inspector.session.entries import Entry
 from inspector.session.session import Session
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context, check_request
 from inspector.wire.render import render_request
 from tests.facts.test_trace import BEFORE, FACTS, LEDGER, LENGTH, RECORDED, SESSION
 from tests.strategies import sessions
+from tests.telling import compact, use
 from tests.test_cuts import build, say, user
 
 NUMBERED = "\n".join(f"    {at}\tdef part_{at}(): return {at}" for at in range(1, 9))
 PATH = "src/tank.py"
-
-
-def use(number: int, name: str, output: str = "ok", error: bool = False, **given: object) -> list[Entry]:
-    """A call and its answer."""
-    call = ToolCall(id=f"c{number}", name=name, input=given)
-    answer = ToolOutput(call_id=call.id, name=name, parts=(Text(text=output),), is_error=error)
-    return [Entry(id="", role="assistant", blocks=(call,)), Entry(id="", role="tool", blocks=(answer,))]
-
-
-def compact(summary: str) -> Entry:
-    blocks = (Text(text=summary),)
-    return Entry(id="", kind="compaction", blocks=blocks, boundary=Boundary(summary=summary))
 
 
 def lose(*entries: Entry, after: Sequence[Entry] = (), summary: str = "Work went on.") -> Session:
@@ -76,7 +64,7 @@ def mentions(*, failed: bool = False) -> list[Entry]:
     """A file named in a search that finds nothing, in a full read and in an echo of a task list."""
     return [
         *use(1, "Grep", "No matches found", pattern="leak", path=PATH),
-        *use(2, "Read", "No such file" if failed else NUMBERED, error=failed, file_path=PATH),
+        *use(2, "Read", "No such file" if failed else NUMBERED, failed, file_path=PATH),
         *use(3, "TaskUpdate", f"Task updated: look at {PATH}", task=f"look at {PATH}"),
         *use(4, "Bash", "", command=f"git add {PATH}"),
     ]
@@ -84,7 +72,7 @@ def mentions(*, failed: bool = False) -> list[Entry]:
 
 @pytest.mark.parametrize("again", [False, True])
 def test_of_a_file_the_read_is_pinned_and_no_echo(again: bool) -> None:
-    after = use(9, "Read", NUMBERED, file_path=PATH) if again else []
+    after = use(9, "Read", NUMBERED, file_path=PATH) if again else ()
     session = lose(*mentions(), after=after)
     assert pins_of(session, PATH) == [["e3/0"]]
     (pin,) = (fix for fix in fixes_of(session, PATH) if fix.means == "pin")

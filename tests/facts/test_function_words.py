@@ -62,13 +62,7 @@ OTHERS = [
     LINES,
 )
 def test_law_the_state_of_another_thing_is_never_certified(
-    frame: str,
-    other: str,
-    things: list[str],
-    states: tuple[str, str],
-    turned: bool,
-    around: str,
-    line: str,
+    frame: str, other: str, things: list[str], states: tuple[str, str], turned: bool, around: str, line: str
 ) -> None:
     x, y = states[::-1] if turned else states
     typed = frame.format(a=things[0], b=things[1], x=x, y=y)
@@ -144,6 +138,8 @@ def test_law_a_bare_number_of_a_list_is_no_value_with_its_unit(
         ("Always turn on the tracing.", "Always turn off the tracing."),
         ("Turn the tracing off in the build.", "Turn the tracing on in the build."),
         ("Keep at most 5 backups on the disk.", "Keep more than 5 backups on the disk."),
+        ("Only the guest may see the ledger.", "The guest may see only the ledger."),
+        ("Give the ledger only to the guest.", "Give only the ledger to the guest."),
     ],
 )
 def test_the_opposite_function_word_is_not_certified(typed: str, summary: str) -> None:

@@ -11,18 +11,17 @@ import pytest
 
 from inspector.facts.grounding import Sources, check_grounding, ground_recorded
 from inspector.facts.trace import trace_recorded
-from inspector.session.blocks import Text
-from inspector.session.entries import Boundary, Entry
+from inspector.session.entries import Entry
 from inspector.session.session import Session
 from tests.claude_rows import Claude
 from tests.shared import SHARED, needs_shared, open_shared
+from tests.telling import compact
 from tests.test_cuts import build, say, user
 
 
 def summarised(text: str, *after: Entry, said: str = "go") -> Session:
     """Something said, then a recorded compaction whose summary is this text."""
-    entry = Entry(id="", kind="compaction", blocks=(Text(text=text),), boundary=Boundary(summary=text))
-    return build(user(said), say("done"), entry, *after)
+    return build(user(said), say("done"), compact(text), *after)
 
 
 def marks(session: Session) -> list[str]:

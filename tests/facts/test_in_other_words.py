@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector import checkpoint_from_text, count_tokens, make_plan, read_session
-from tests.facts.test_outcomes_read import KEPT, outcome
+from tests.facts.test_outcomes_read import KEPT, called, outcome, trace_turns
 
 REWORDED = [
     ("Only the night shift may open the valve.", "Nobody but the night shift is allowed to open the valve."),
@@ -94,11 +93,7 @@ def test_what_shares_only_general_words_is_absent(said: str, summary: str) -> No
     ],
 )
 def test_a_question_with_another_verb_is_not_kept(question: str, summary: str) -> None:
-    session = read_session(
-        [{"role": "user", "content": "Go on."}, {"role": "assistant", "content": question}]
-    )
-    plan = make_plan(session, count_tokens(session), "claude-code", reason="manual")
-    assert plan.with_summary(checkpoint_from_text(summary)).trace[question].outcome not in KEPT
+    assert trace_turns(summary, "Go on.", question)[question].outcome not in KEPT
 
 
 ERROR = "ValueError: could not convert string to float: 'n/a'"
@@ -112,17 +107,8 @@ ERROR = "ValueError: could not convert string to float: 'n/a'"
     ],
 )
 def test_an_error_in_another_order_or_in_a_name_is_not_changed(summary: str) -> None:
-    call = {"type": "tool_use", "id": "1", "name": "Bash", "input": {"command": "make check"}}
-    output = {"type": "tool_result", "tool_use_id": "1", "content": ERROR, "is_error": True}
-    rows = [
-        ("user", "Run the checks."),
-        ("assistant", [call]),
-        ("user", [output]),
-        ("assistant", "It failed."),
-    ]
-    session = read_session([{"role": role, "content": content} for role, content in rows])
-    plan = make_plan(session, count_tokens(session), "claude-code", reason="manual")
-    assert plan.with_summary(checkpoint_from_text(summary)).trace[ERROR].outcome != "changed"
+    ran = called("Bash", ERROR, True, command="make check")
+    assert trace_turns(summary, "Run the checks.", *ran, "It failed.")[ERROR].outcome != "changed"
 
 
 @pytest.mark.parametrize(
@@ -134,11 +120,6 @@ def test_an_error_in_another_order_or_in_a_name_is_not_changed(summary: str) -> 
 )
 def test_a_report_about_the_words_of_a_todo_is_not_the_todo(summary: str, kept: bool) -> None:
     todos = [{"content": "Backoff for the first packet", "status": "pending", "activeForm": "Adding backoff"}]
-    call = {"type": "tool_use", "id": "1", "name": "TodoWrite", "input": {"todos": todos}}
-    output = {"type": "tool_result", "tool_use_id": "1", "content": "ok"}
-    rows = [("user", "Plan it."), ("assistant", [call]), ("user", [output]), ("assistant", "Planned.")]
-    session = read_session([{"role": role, "content": content} for role, content in rows])
-    plan = make_plan(session, count_tokens(session), "claude-code", reason="manual")
-    trace = plan.with_summary(checkpoint_from_text(summary)).trace
+    trace = trace_turns(summary, "Plan it.", *called("TodoWrite", "ok", todos=todos), "Planned.")
     (todo,) = [traced for traced in trace if traced.fact.kind == "todo"]
     assert (todo.outcome in KEPT) is kept

@@ -7,7 +7,7 @@ import pytest
 from inspector.facts.facts import find_facts
 from inspector.facts.lint.check import lint
 from inspector.facts.trace import trace_recorded
-from tests.facts.test_explain import compact, use
+from tests.telling import compact, use
 from tests.test_cuts import build, say, user
 
 RULE = "Never log a token."

@@ -15,6 +15,7 @@ from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.payloads.story import judge_story
 from inspector.workbench.queries import answer_query, reply_to
 from tests.claude_rows import Claude, dump
+from tests.workbench.asking import open_model
 
 ABSENT, PARTLY = (
     "Never push to the release branch.",
@@ -33,8 +34,7 @@ def open_story(
     session: Session, form: str, pick: str, question: str = "story", **more: str
 ) -> dict[str, Any]:
     """The reply to a question about a fact and what became of it, as the browser reads it."""
-    model = WorkbenchModel(session)
-    model.answer({})
+    model = open_model(session)
     fact = session.facts["constraint", form]
     named = {"number": fact.number, "kind": fact.kind, "form": fact.form, "place": model.plan.place or 0}
     return answer(model, {"type": question, "id": "1", **named, "pick": pick, **more})

@@ -1,11 +1,9 @@
-"""Keeping facts under a limit: the pins against every subset there is, and the plans they give."""
+"""Keeping facts under a limit: the pins that are found, and the plans they give."""
 
 from __future__ import annotations
 
-from itertools import chain, combinations
-
 import numpy as np
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector.demo import open_demo
@@ -16,21 +14,18 @@ from inspector.facts.traced import TracedFact
 from inspector.planning.assemble import build_context, live_context
 from inspector.planning.plan import Plan
 from inspector.planning.planner import make_plan
-from inspector.session.blocks import BlockRef, Reasoning, Text, ToolCall, ToolOutput
+from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.entries import Entry
 from inspector.session.session import Session
 from inspector.tokens.counter import Counter as TokenCounter
 from inspector.tokens.ledger import count_tokens
 from inspector.wire.checks import check_context
 from tests.strategies import sessions
+from tests.telling import use
 from tests.test_cuts import build, say, user
 
 LENGTH = TokenCounter("length", "Characters", lambda texts: np.array([len(t) for t in texts], np.int32))
 FILES = ("src/a.py", "src/b.py", "lib/c.py", "d.txt")
-
-
-def subsets(things: list[str]) -> list[tuple[str, ...]]:
-    return list(chain.from_iterable(combinations(things, size) for size in range(len(things) + 1)))
 
 
 # Sessions in which a few files are said here and there.
@@ -40,7 +35,7 @@ words = st.lists(st.sampled_from((*FILES, "x" * 40, "please", "done")), min_size
 
 @st.composite
 def talks(draw: st.DrawFn) -> Session:
-    """A few turns, some with a tool loop that may think; few enough to try every choice of pins."""
+    """A few turns, some with a tool loop that may think."""
     entries: list[Entry] = []
     for number in range(draw(st.integers(1, 2))):
         entries.append(user(draw(words)))
@@ -75,29 +70,6 @@ def plan_of(session: Session, policy: tuple[str, dict[str, object]], window: int
     )
 
 
-def every_plan(plan: Plan) -> list[Plan]:
-    """A plan for every choice of blocks to pin."""
-    live = plan.table.live
-    names = [
-        str(BlockRef(plan.session.entries[live.entries[at]].id, number))
-        for at, number in zip(live.position.tolist(), live.block.tolist(), strict=True)
-    ]
-    older = [name for name, gone in zip(names, plan.fate.tolist(), strict=True) if gone]
-    assume(len(older) <= 7)
-    given_window = plan.table.given_window
-    return [
-        make_plan(
-            plan.session,
-            plan.ledger,
-            plan.policy,
-            plan.edits.model_copy(update={"pins": pins}),
-            window=given_window,
-            reason=plan.reason,
-        )
-        for pins in subsets(older)
-    ]
-
-
 @given(talks(), POLICIES, st.sampled_from((250, 400, 2_000)), st.sampled_from(("verbatim", "quoted")))
 def test_what_is_found_is_a_plan_that_keeps_them_and_no_pin_of_it_is_idle(
     session: Session, policy: tuple[str, dict[str, object]], window: int, least: str
@@ -105,23 +77,14 @@ def test_what_is_found_is_a_plan_that_keeps_them_and_no_pin_of_it_is_idle(
     plan = plan_of(session, policy, window)
     files = [traced for traced in plan.trace if traced.fact.kind == "file" and traced.stood]
     kept = keep_facts(plan, files, least=least)  # type: ignore[arg-type]
-    plans = every_plan(plan)
-    good = [other.after for other in plans if keeps(files, other, least)]
     if kept.plan is None:
         return
     assert keeps(files, kept.plan, least)
-    assert kept.after is not None and min(good) <= kept.after
+    assert kept.after == kept.plan.after
     if not plan.policy.stages and not plan.tiers.bound and plan.notice is None:
         for pin in kept.pins:
             pins = tuple(name for name in kept.plan.edits.pins if name != pin)
-            less = make_plan(
-                plan.session,
-                plan.ledger,
-                plan.policy,
-                plan.edits.model_copy(update={"pins": pins}),
-                window=plan.table.given_window,
-                reason=plan.reason,
-            )
+            less = plan.with_edits(plan.edits.model_copy(update={"pins": pins}))
             assert less.after < kept.after or not keeps(files, less, least)
 
 
@@ -165,15 +128,11 @@ def test_what_is_kept_is_kept_at_the_price_told_and_breaks_nothing(
 # One case each, small enough to read.
 
 
-def read(number: int, path: str, text: str) -> tuple[Entry, Entry]:
-    asked = ToolCall(id=f"c{number}", name="Read", input={"file_path": path})
-    told = ToolOutput(call_id=f"c{number}", name="Read", parts=(Text(text=text),))
-    return Entry(id="", role="assistant", blocks=(asked,)), Entry(id="", role="tool", blocks=(told,))
-
-
 def reading() -> Plan:
     """src/a.py is read for many tokens, and named in few."""
-    session = build(user("hello"), *read(1, "src/a.py", "x" * 300), say("src/a.py"), user("go on"), say())
+    session = build(
+        user("hello"), *use(1, "Read", "x" * 300, file_path="src/a.py"), say("src/a.py"), user("go on"), say()
+    )
     return plan_of(session, ("keep-recent-turns", {"keep-recent-turns.turns": 1}))
 
 
@@ -185,6 +144,15 @@ def test_a_limit_that_is_too_low_is_told_with_what_was_found() -> None:
     short = keep_facts(plan, ["src/a.py"], least - 1)
     assert (short.fits, short.answer, short.after) == (False, "not found", least)
     assert short.sentence.endswith(f"; {least - 1:,} are allowed.")
+
+
+def test_a_pin_that_a_later_one_makes_needless_is_dropped() -> None:
+    session = build(
+        user("src/a.py"), say(), user("Now src/b.py, as src/a.py was."), say(), user("go on"), say()
+    )
+    plan = plan_of(session, ("keep-recent-turns", {"keep-recent-turns.turns": 1}))
+    assert keep_facts(plan, ["src/a.py"]).pins == ("e0/0",)
+    assert keep_facts(plan, ["src/a.py", "src/b.py"]).pins == ("e2/0",)
 
 
 def test_the_demo_keeps_its_lost_path_and_every_file_it_changed() -> None:

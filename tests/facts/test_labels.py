@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.facts.extract.collect import OPERATIONS
 from tests.figures import read_scores, write_scores
-from tests.labelled import HALVES, KINDS, Score, find_all, print_table, read_labels, score
+from tests.labelled import Score, find_all, print_table, score
 from tests.shared import needs_shared
 
 GATES = dict.fromkeys(("file", "command", "error", "url"), (0.95, 0.9))
@@ -39,18 +38,3 @@ def test_what_is_found_agrees_with_the_labels(capsys: pytest.CaptureFixture[str]
     files = scores["file"]
     assert files.operations_right >= 0.95 * files.operations, table
     assert write_scores("held", scores) == read_scores("held"), "run `make accuracy`"
-
-
-def test_the_labels_are_well_formed() -> None:
-    windows = read_labels()
-    assert sum(len(window.facts) for window in windows) >= 300
-    assert len({(w.file, w.entry, w.block, w.start) for w in windows}) == len(windows)
-    for half in HALVES:
-        kinds = {mark.kind for window in windows if window.half == half for mark in window.facts}
-        assert kinds == set(KINDS)
-    for window in windows:
-        assert window.half in HALVES and 0 <= window.start < window.end
-        for mark in window.facts:
-            assert window.start <= mark.start < mark.end <= window.end
-            assert bool(mark.form) == (mark.kind in ("file", "url", "id"))
-            assert mark.operation is None or (mark.kind == "file" and mark.operation in OPERATIONS)

@@ -10,7 +10,8 @@ from inspector import trace_recorded
 from inspector.facts.comparing import compare_fact, index_text
 from inspector.facts.lint.check import lint
 from inspector.session.session import Session
-from tests.facts.lint.test_check import act, build, compact, say, user
+from tests.telling import compact, use
+from tests.test_cuts import build, say, user
 
 RULE = "Never commit to main."
 VAGUE = "Work is committed on branches only, the main branch is off limits."
@@ -92,13 +93,13 @@ def test_law_a_sentence_with_both_names_of_a_rule_leaves_it_undecided(
 
 @pytest.mark.parametrize("name", ["Snakefile", "Justfile", "Vagrantfile"])
 def test_a_file_without_an_ending_is_known_by_its_name(name: str) -> None:
-    write = act(1, "Write", file_path=f"/app/deploy/{name}", content="x")
+    write = use(1, "Write", file_path=f"/app/deploy/{name}", content="x")
     assert lint(build(user("go"), *write, compact(f"{name} is written."), user("k")), rules="CI006").ok
     assert not lint(build(user("go"), *write, compact("All is written."), user("k")), rules="CI006").ok
 
 
 def test_a_failed_check_is_told_by_a_word_of_its_error() -> None:
-    failed = act(1, "Bash", "ERROR: Unknown identifier: 'wave_time'.", True, command="make check")
+    failed = use(1, "Bash", "ERROR: Unknown identifier: 'wave_time'.", True, command="make check")
     for summary, is_lost in (("wave_time is undefined.", False), ("The lexer is done.", True)):
         codes = {finding.code for finding in lint(build(user("go"), *failed, compact(summary), user("k")))}
         assert bool(codes & {"CI004", "CI005"}) == is_lost

@@ -13,22 +13,18 @@ from inspector.facts.grounding import ground_recorded
 from inspector.facts.mentions import SearchText
 from inspector.facts.trace import trace_recorded
 from inspector.planning.planner import make_plan
-from inspector.session.blocks import Text, ToolCall, ToolOutput
-from inspector.session.entries import Boundary, Entry
+from inspector.session.blocks import ToolCall
+from inspector.session.entries import Entry
 from inspector.session.session import Session
 from inspector.tokens.ledger import count_tokens
+from tests.telling import compact, use
 from tests.test_cuts import build, say, user
 from tests.work import limit_work
 
 
 def compacted(summary: str, *before: Entry) -> Session:
     """What was said, then a recorded compaction with this summary."""
-    entry = Entry(id="", kind="compaction", blocks=(Text(text=summary),), boundary=Boundary(summary=summary))
-    return build(*before, entry, user("go on"))
-
-
-def tail(path: str) -> str:
-    return path.rpartition("/")[2]
+    return build(*before, compact(summary), user("go on"))
 
 
 def call(name: str, **given: object) -> Entry:
@@ -104,14 +100,12 @@ def test_a_long_output_full_of_facts_is_traced_in_a_time_that_grows_with_it() ->
     """Half a megabyte of a log once took 4 s, four megabytes as many minutes."""
     log = "\n".join(
         f"src/part{n % 7}/file_{n}.py:{n}: error E{n}: see http://example.org/{n} and use name_{n} = {n * 7}"
-        for n in range(45_000)
+        for n in range(16_000)
     )
     assert len(log) > 4 * mentions.LONG
-    output = ToolOutput(call_id="c1", name="Bash", parts=(Text(text=log),))
-    answer = Entry(id="", role="tool", blocks=(output,))
-    session = build(user("go"), call("Bash", command="cat log"), answer, say("done"))
+    session = build(user("go"), *use(1, "Bash", log, command="cat log"), say("done"))
     plan = make_plan(session, count_tokens(session, "chars4_utf16"), "flue", {"cut": END})
     assert len(session.facts) > 10_000
-    with limit_work():
+    with limit_work(20):
         outcomes = [traced.outcome for traced in plan.trace]
     assert len(outcomes) == len(session.facts)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from inspector import checkpoint_from_text, count_tokens, lint, make_plan, read_session
-from inspector.planning.plan import Plan
-from tests.facts.test_outcomes_read import KEPT, outcome
+from inspector import checkpoint_from_text, count_tokens, lint, make_plan
+from inspector.facts.indexed_text import IndexedText
+from inspector.facts.things import compare_thing
+from tests.facts.test_outcomes_read import KEPT, called, outcome, trace, trace_turns
+from tests.test_cuts import build, say, user
 
 SAME_VALUE = [
     ("Keep the tide tables in data/tides.", "The tide tables are kept as CSV in one place."),
@@ -59,11 +61,6 @@ ERRORS = [
 ]
 
 
-def plan_for(*turns: tuple[str, object]) -> Plan:
-    session = read_session([{"role": role, "content": content} for role, content in turns])
-    return make_plan(session, count_tokens(session), "claude-code", reason="manual")
-
-
 @pytest.mark.parametrize(("said", "summary"), SAME_VALUE)
 def test_a_name_of_another_kind_is_no_other_value(said: str, summary: str) -> None:
     assert outcome(said, summary) != "changed"
@@ -76,11 +73,8 @@ def test_another_value_of_the_same_kind_is_changed(said: str, summary: str) -> N
 
 @pytest.mark.parametrize(("error", "summary", "expected"), ERRORS)
 def test_an_error_is_known_by_its_message(error: str, summary: str, expected: str) -> None:
-    call = {"type": "tool_use", "id": "1", "name": "Bash", "input": {"command": "make check"}}
-    output = {"type": "tool_result", "tool_use_id": "1", "content": error, "is_error": True}
-    turns = [("user", "Go."), ("assistant", [call]), ("user", [output]), ("assistant", "It failed.")]
-    plan = plan_for(*turns)
-    assert plan.with_summary(checkpoint_from_text(summary)).trace[error].outcome == expected
+    ran = called("Bash", error, True, command="make check")
+    assert trace_turns(summary, "Go.", *ran, "It failed.")[error].outcome == expected
 
 
 @pytest.mark.parametrize(("said", "summary", "expected"), OTHER_AMOUNT)
@@ -110,7 +104,15 @@ def test_a_condition_or_the_same_refusal_is_not_the_opposite(said: str, summary:
 
 def test_an_exception_that_a_summary_adds_to_a_rule_is_a_finding() -> None:
     rule = "Do not open the sluices on Sundays."
-    plan = plan_for(("user", rule), ("assistant", "Understood."), ("user", "Go on."), ("assistant", "Done."))
-    excepted = lint(plan.session, plan.with_summary(checkpoint_from_text(f"{rule[:-1]} unless asked.")))
+    session = build(user(rule), say(), user("Go on."), say())
+    plan = make_plan(session, count_tokens(session), "claude-code", reason="manual")
+    excepted = lint(session, plan.with_summary(checkpoint_from_text(f"{rule[:-1]} unless asked.")))
     assert [finding.fact.form for finding in excepted if finding.code == "CI021" and finding.fact] == [rule]
-    assert "CI021" not in lint(plan.session, plan.with_summary(checkpoint_from_text(rule))).counts
+    assert "CI021" not in lint(session, plan.with_summary(checkpoint_from_text(rule))).counts
+
+
+def test_a_uuid_is_changed_in_one_group_and_a_name_is_no_number() -> None:
+    start, end = "0db2eb3b-5ed8-4b70-88c6-a3f7104eb25", "1"
+    assert trace(f"Open {start}{end}.", f"Opened {start}2.")["id", start + end].outcome == "changed"
+    assert compare_thing("symbol", "Two", IndexedText("It has 2 parts.")).outcome == "absent"
+    assert compare_thing("number", "2 parts", IndexedText("It has two parts.")).outcome == "quoted"

@@ -7,26 +7,22 @@ import pytest
 from inspector.facts.facts import find_facts
 from inspector.facts.needed_again import shows_file
 from inspector.facts.regret import Regret, find_regret
-from inspector.session.blocks import Text, ToolCall, ToolOutput
-from inspector.session.entries import Boundary, Entry
+from inspector.session.blocks import ToolCall
+from inspector.session.entries import Entry
 from inspector.tokens.ledger import count_tokens
 from tests.facts.test_trace import WORDS
+from tests.telling import compact, use
 from tests.test_cuts import build, say, user
 
 
-def shell(number: int, command: str, text: str, failed: bool = False) -> tuple[Entry, Entry]:
+def shell(number: int, command: str, text: str) -> tuple[Entry, Entry]:
     """A command and what it printed."""
-    call = ToolCall(id=f"c{number}", name="Bash", input={"command": command})
-    output = ToolOutput(call_id=f"c{number}", name="Bash", parts=(Text(text=text),), is_error=failed)
-    asked = Entry(id="", role="assistant", blocks=(call,))
-    return asked, Entry(id="", role="tool", blocks=(output,))
+    return use(number, "Bash", text, command=command)
 
 
 def regret(before: tuple[Entry, ...], after: tuple[Entry, ...]) -> list[Regret]:
     """What is regretted when a compaction that says nothing stands between."""
-    told = Boundary(summary="all is well")
-    summary = Entry(id="", kind="compaction", blocks=(Text(text="all is well"),), boundary=told)
-    session = build(user("go"), *before, say(), summary, user("go on"), *after, say())
+    session = build(user("go"), *before, say(), compact("all is well"), user("go on"), *after, say())
     return list(find_regret(session, find_facts(session), count_tokens(session, WORDS)))
 
 

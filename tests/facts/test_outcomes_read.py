@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +32,26 @@ RIGHT = {
 """The outcomes that are right for each label of the cases, which has the names of an older version."""
 
 
-def trace(said: str, summary: str) -> Trace:
-    """A user says it and the model answers; then a summary takes the place of everything."""
-    turns = (("user", said), ("assistant", "Understood."), ("user", "Go on."), ("assistant", "Done so far."))
-    session = read_session([{"role": role, "content": text} for role, text in turns])
+def trace_turns(summary: str, *turns: object) -> Trace:
+    """The user's turns and the model's, one after the other; a summary takes the place of everything."""
+    roles = cycle(("user", "assistant"))
+    session = read_session(
+        [{"role": role, "content": turn} for role, turn in zip(roles, turns, strict=False)]
+    )
     plan = make_plan(session, count_tokens(session), "claude-code-analysis", reason="manual")
     return plan.with_summary(checkpoint_from_text(summary)).trace
+
+
+def trace(said: str, summary: str) -> Trace:
+    return trace_turns(summary, said, "Understood.", "Go on.", "Done so far.")
+
+
+def called(
+    tool: str, output: str, failed: bool = False, **given: object
+) -> tuple[list[object], list[object]]:
+    """The model's call of a tool and its output, as two turns."""
+    call = {"type": "tool_use", "id": "1", "name": tool, "input": given}
+    return [call], [{"type": "tool_result", "tool_use_id": "1", "content": output, "is_error": failed}]
 
 
 def outcome(said: str, summary: str) -> str:
@@ -139,39 +154,11 @@ def test_a_statement_is_absent_unless_its_parts_or_more_than_general_words_are_l
         assert "make gen-docs" in closest.text
 
 
-@pytest.mark.parametrize(
-    ("said", "summary", "sentence"),
-    [
-        (
-            "Spend at most $500 per run.",
-            "Spend at most $600 per run.",
-            "You said “$500” (turn 1). The summary of this plan says “$600”.",
-        ),
-        (
-            "Never push to main.",
-            "Pushing to main is fine.",
-            "The summary of this plan says the opposite: “Pushing to main is fine.”",
-        ),
-        (
-            "Never push to main.",
-            "Try not to push to main.",
-            "is less strict: “Try not to push to main.”",
-        ),
-        ("Open src/pumps/tank.py.", "Opened tank.py.", "only “tank.py”"),
-        (
-            "Use tabs for indentation.",
-            "Indentation uses tabs.",
-            "says it in other words: “Indentation uses tabs.”",
-        ),
-        ("Use tabs for indentation.", "All is well.", "does not mention this."),
-    ],
-)
-def test_why_says_what_the_summary_says_in_its_place(said: str, summary: str, sentence: str) -> None:
-    found = trace(said, summary)
-    asked = "src/pumps/tank.py" if "tank" in said else said
-    why = found[asked].why()
-    assert sentence in why
-    assert ("does not mention this" in why) == (found[asked].outcome == "absent")
+def test_why_says_what_the_summary_of_a_plan_says_in_its_place() -> None:
+    rule = "Spend at most $500 per run."
+    changed = trace(rule, "Spend at most $600 per run.")[rule]
+    assert "You said “$500” (turn 1). The summary of this plan says “$600”." in changed.why()
+    assert "does not mention this." in trace("Use tabs.", "All is well.")["Use tabs."].why()
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ import pytest
 
 from inspector import trace_recorded
 from inspector.facts.traced import Trace
-from inspector.session.blocks import Text, ToolCall, ToolOutput
-from inspector.session.entries import Boundary, Entry
+from tests.telling import compact, use
 from tests.test_cuts import build, say, user
 
 Step = tuple[str, dict[str, Any], str]
@@ -19,13 +18,8 @@ def work(*steps: Step, summary: str = "All is well.") -> Trace:
     """Trace the facts of a session in which tools ran, through the compaction at its end."""
     entries = [user("Please go on with it.")]
     for number, (name, given, output) in enumerate(steps):
-        call = ToolCall(id=f"c{number}", name=name, input=given)
-        answer = ToolOutput(call_id=f"c{number}", parts=(Text(text=output),))
-        entries.append(Entry(id="", kind="message", role="assistant", blocks=(call,)))
-        entries.append(Entry(id="", kind="message", role="user", blocks=(answer,)))
-    boundary = Boundary(summary=summary)
-    end = Entry(id="", kind="compaction", blocks=(Text(text=summary),), boundary=boundary)
-    session = build(*entries, say(), end, user("go on"), say())
+        entries += use(number, name, output, **given)
+    session = build(*entries, say(), compact(summary), user("go on"), say())
     return trace_recorded(session)[0]
 
 

@@ -12,25 +12,19 @@ from inspector.demo import CONSTRAINT, LOST_PATH
 from inspector.facts.facts import find_facts
 from inspector.facts.regret import find_regret
 from inspector.facts.trace import trace_recorded
-from inspector.session.blocks import Text, ToolCall, ToolOutput
-from inspector.session.entries import Boundary, Entry
+from inspector.session.blocks import ToolCall, ToolOutput
+from inspector.session.entries import Entry
 from inspector.session.session import Session
 from inspector.tokens.ledger import count_tokens
-from tests.facts.test_trace import (
-    COMPACTION,
-    FACTS,
-    LEDGER,
-    LENGTH,
-    RECORDED,
-    SESSION,
-    WORDS,
-    ask,
-    rules_in,
-)
+from tests.facts.test_trace import COMPACTION, FACTS, LEDGER, LENGTH, RECORDED, SESSION, WORDS, ask, rules_in
 from tests.strategies import sessions
+from tests.telling import compact, use
 from tests.test_cuts import build, say, user
 
 REGRET = find_regret(SESSION, FACTS, LEDGER)
+
+
+GONE = compact("all is well")
 
 
 def bare(lines: list[str]) -> list[str]:
@@ -72,16 +66,10 @@ def test_the_path_and_the_rule_are_regretted() -> None:
 def test_nothing_is_regretted_when_the_output_still_stands() -> None:
     """The compaction keeps what was read, and it is read again."""
     entries = [user("read"), *ask(1, "text", file_path="src/auth.py"), say()]
-    told = Boundary(summary="all is well", first_kept="e0")
-    entries.append(Entry(id="", kind="compaction", blocks=(Text(text="all is well"),), boundary=told))
+    entries.append(compact("all is well", first_kept="e0"))
     entries += [user("again"), *ask(2, "text", file_path="src/auth.py"), say()]
     session = build(*entries)
     assert find_regret(session, find_facts(session), count_tokens(session, WORDS)) == ()
-
-
-def compacted_away() -> Entry:
-    told = Boundary(summary="all is well", first_kept=None)
-    return Entry(id="", kind="compaction", blocks=(Text(text="all is well"),), boundary=told)
 
 
 def read_again(*entries: Entry) -> list[int]:
@@ -94,7 +82,7 @@ def test_only_lines_that_were_shown_before_are_charged() -> None:
     """Twenty lines are shown, then all hundred; or the same ones after each was changed."""
     lines = [f"{number}\tvalue_{number} = {number * 7}" for number in range(1, 101)]
     some, every = "\n".join(lines[20:40]), "\n".join(lines)
-    first = [user("read"), *ask(1, some, file_path="src/auth.py"), say(), compacted_away(), user("again")]
+    first = [user("read"), *ask(1, some, file_path="src/auth.py"), say(), GONE, user("again")]
     assert read_again(*first, *ask(2, every, file_path="src/auth.py"), say()) == [len(some)]
     changed = some.replace("value", "amount")
     assert read_again(*first, *ask(2, changed, file_path="src/auth.py"), say()) == []
@@ -103,7 +91,7 @@ def test_only_lines_that_were_shown_before_are_charged() -> None:
 def test_a_file_read_in_several_parts_is_paid_for_each_part_once() -> None:
     lines = [f"value_{number} = {number * 7}" for number in range(60)]
     whole, parts = "\n".join(lines), ["\n".join(lines[at : at + 20]) for at in (0, 20, 40)]
-    entries = [user("read"), *ask(1, whole, file_path="src/auth.py"), say(), compacted_away(), user("again")]
+    entries = [user("read"), *ask(1, whole, file_path="src/auth.py"), say(), GONE, user("again")]
     for number, part in enumerate([*parts, parts[1]], 2):
         entries += [*ask(number, part, file_path="src/auth.py"), say()]
     session = build(*entries)
@@ -116,19 +104,12 @@ def test_a_file_read_in_several_parts_is_paid_for_each_part_once() -> None:
 def test_a_part_of_an_answer_is_not_the_same_answer() -> None:
     """The first answer has sixty lines; the second has all of them or the first forty."""
     lines = [f"value_{number} = {number * 7}" for number in range(60)]
-    first = [user("read"), *ask(1, "\n".join(lines), file_path="src/auth.py"), say(), compacted_away()]
+    first = [user("read"), *ask(1, "\n".join(lines), file_path="src/auth.py"), say(), compact("all is well")]
     for shown, same in ((60, True), (40, False)):
         again = ask(2, "\n".join(lines[:shown]), file_path="src/auth.py")
         session = build(*first, user("again"), *again, say())
         (regret,) = find_regret(session, find_facts(session), count_tokens(session, LENGTH))
         assert (regret.same, regret.parts[1].tokens) == (same, len("\n".join(lines[:shown])))
-
-
-def run(number: int, command: str, text: str) -> tuple[Entry, Entry]:
-    name = f"r{number}"
-    asked = ToolCall(id=name, name="Bash", input={"command": command})
-    told = ToolOutput(call_id=name, name="Bash", parts=(Text(text=text),))
-    return Entry(id="", role="assistant", blocks=(asked,)), Entry(id="", role="tool", blocks=(told,))
 
 
 @pytest.mark.parametrize(
@@ -141,10 +122,15 @@ def run(number: int, command: str, text: str) -> tuple[Entry, Entry]:
 )
 def test_a_command_that_cannot_start_is_learned_again_whatever_was_changed(reason: str, found: bool) -> None:
     """No flag marks the output as an error, and a file is edited in between."""
-    edit = run(8, "echo x > a.py", "")
-    first = [user("go"), *run(1, "poetry sync", reason), say(), compacted_away(), user("again")]
+    edit = use(8, "Bash", "", command="echo x > a.py")
+    first = [user("go"), *use(1, "Bash", reason, command="poetry sync"), say(), GONE, user("again")]
     session = build(
-        *first, *edit, *run(2, "poetry sync", reason), say(), *run(3, "poetry sync", reason), say()
+        *first,
+        *edit,
+        *use(2, "Bash", reason, command="poetry sync"),
+        say(),
+        *use(3, "Bash", reason, command="poetry sync"),
+        say(),
     )
     regrets = find_regret(session, find_facts(session), count_tokens(session, LENGTH))
     assert ("command" in {regret.fact.kind for regret in regrets}) is found
@@ -180,8 +166,7 @@ def test_a_compaction_that_keeps_everything_is_never_regretted(session: Session)
     """The same path told again after a compaction that keeps all of it."""
     messages = [session.entries[i] for i in session.path if session.entries[i].kind == "message"]
     assume(messages)
-    told = Boundary(summary="all is well", first_kept="e0")
-    summary = Entry(id="", kind="compaction", blocks=(Text(text="all is well"),), boundary=told)
+    summary = compact("all is well", first_kept="e0")
     copies = [
         entry.model_copy(update={"aliases": (), "sidechain": None})
         for entry in (*messages, summary, *messages)

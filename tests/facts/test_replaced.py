@@ -10,15 +10,10 @@ from hypothesis import strategies as st
 
 from inspector import lint, trace_recorded
 from inspector.facts.replaced import find_replacements
-from inspector.session.blocks import Text
-from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
+from tests.telling import compact
 from tests.test_cuts import build, say, user
 from tests.work import count_calls, limit_work
-
-
-def compact(summary: str) -> Entry:
-    return Entry(id="", kind="compaction", blocks=(Text(text=summary),), boundary=Boundary(summary=summary))
 
 
 def talk(*said: str, summary: str = "All is well.", model: str = "fine") -> Session:

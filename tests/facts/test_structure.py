@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector import checkpoint_from_text, count_tokens, make_plan, read_session
-from tests.facts.test_outcomes_read import AROUND, KEPT, outcome, trace
+from inspector import checkpoint_from_text, make_plan, read_session
+from tests.facts.test_outcomes_read import AROUND, KEPT, called, outcome, trace, trace_turns
 
 LINES = st.sampled_from(["{}", "- {}", "The user: {}", "**{}**", "1. {}"])
 NOUNS = ["harbour", "ledger", "orchard", "kiln", "turbine", "quarry", "almanac", "beacon"]
@@ -237,22 +237,10 @@ def test_a_number_is_not_changed_to_one_that_was_said(said: str, summary: str) -
 
 
 def test_the_limit_of_one_call_is_not_changed_by_another() -> None:
-    rows = [
-        {"role": "user", "content": "Read it."},
-        {
-            "role": "assistant",
-            "content": [
-                {"type": "tool_use", "id": "t1", "name": "Read", "input": {"path": "a.py", "limit": 25}}
-            ],
-        },
-        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "x = y"}]},
-        {"role": "assistant", "content": "Done."},
-        {"role": "user", "content": "Go on."},
-        {"role": "assistant", "content": "Done so far."},
-    ]
-    session = read_session(rows)
-    plan = make_plan(session, count_tokens(session), "claude-code-analysis", reason="manual")
-    told = plan.with_summary(checkpoint_from_text("The page limit is 50. Read a.py.")).trace
+    read = called("Read", "x = y", path="a.py", limit=25)
+    told = trace_turns(
+        "The page limit is 50. Read a.py.", "Read it.", *read, "Done.", "Go on.", "Done so far."
+    )
     assert [fact.outcome for fact in told.select() if fact.fact.form.startswith("limit")] != ["changed"]
 
 

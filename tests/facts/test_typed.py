@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from inspector import lint, read_session
 from inspector.facts.extract.statements import find_statements
 from inspector.facts.trace import trace_recorded
-from inspector.session.blocks import Text, ToolCall, ToolOutput
-from inspector.session.entries import Boundary, Entry
+from inspector.session.entries import Entry
 from inspector.session.session import Session
 from tests.figures import read_scores, write_scores
 from tests.shared import SHARED, needs_shared, open_shared
+from tests.telling import compact, use
+from tests.test_cuts import build, say, user
 from tests.typed import FILES, HALVES, KINDS, READ, find_marks, hash_file, print_table, read_labels, score
 from tests.work import count_calls, limit_work
 
@@ -37,14 +38,8 @@ def marks(text: str, *kinds: str) -> list[str]:
 
 def told(*words: str | Entry, summary: str) -> Session:
     """Messages of a user, a compaction with this summary, and one word after it."""
-    said = [word if isinstance(word, Entry) else Entry(id="", blocks=(Text(text=word),)) for word in words]
-    made = Entry(id="", kind="compaction", blocks=(Text(text=summary),), boundary=Boundary(summary=summary))
-    after = Entry(id="", role="assistant", blocks=(Text(text="ok"),))
-    entries = [
-        entry.model_copy(update={"id": f"e{at}", "parent": f"e{at - 1}" if at else None})
-        for at, entry in enumerate([*said, made, after])
-    ]
-    return Session(format="demo", entries=tuple(entries), leaf=entries[-1].id)
+    said = [word if isinstance(word, Entry) else user(word) for word in words]
+    return build(*said, compact(summary), say("ok"))
 
 
 def test_every_sentence_a_person_typed_is_a_fact_that_a_summary_quotes_or_does_not() -> None:
@@ -65,10 +60,8 @@ def test_every_sentence_a_person_typed_is_a_fact_that_a_summary_quotes_or_does_n
 
 
 def test_an_answer_to_a_question_is_one_choice_of_the_user() -> None:
-    asked = Entry(id="", role="assistant", blocks=(ToolCall(id="1", name="AskUserQuestion", input={}),))
     words = 'User has answered your questions: "Which store?"="Redis". You can now continue with it.'
-    answer = ToolOutput(call_id="1", parts=(Text(text=words),))
-    session = told("Store it", asked, Entry(id="", role="tool", blocks=(answer,)), summary="All is well.")
+    session = told("Store it", *use(1, "AskUserQuestion", words), summary="All is well.")
     (choice,) = session.facts.by_kind("choice")
     assert (choice.form, choice.said[0].by) == ('"Which store?"="Redis"', "user")
     said = choice.said[0]
@@ -114,15 +107,6 @@ def test_a_bare_consent_ranks_last() -> None:
         1,
         3,
     ]
-
-
-def test_the_labels_of_typed_words_are_well_formed() -> None:
-    labels = read_labels()
-    assert len(labels) >= 100 and len(set(labels)) == len(labels)
-    assert len({label.file for label in labels}) >= 10
-    assert not {f.file for f in read_labels("dev")} & {f.file for f in read_labels("clean")}
-    for label in labels:
-        assert label.half in HALVES and label.kind in KINDS and 0 <= label.start < label.end
 
 
 @needs_shared

@@ -103,12 +103,7 @@ def test_a_moment_without_a_compaction_after_it_has_none() -> None:
 @needs_shared
 @pytest.mark.parametrize(
     "name",
-    [
-        "claude-code--entireio-cli/cc-2auto-1519l.jsonl",
-        "claude-code--context-evaluator/cc-1compact-417l.jsonl",
-        "pi--pi-mono/pi-before-compaction.jsonl",
-        "flue/before-compaction.session.json",
-    ],
+    ["claude-code--context-evaluator/cc-1compact-417l.jsonl", "pi--pi-mono/pi-before-compaction.jsonl"],
 )
 def test_on_real_sessions_the_plan_leaves_what_the_file_left(name: str) -> None:
     session: Session = open_shared(SHARED / "sessions" / name)

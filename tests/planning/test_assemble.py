@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,12 +16,13 @@ from inspector.planning.plan import Plan
 from inspector.planning.planner import make_plan
 from inspector.planning.summary_jobs import Checkpoint
 from inspector.policies.rules.carry_file_operations import collect
-from inspector.session.blocks import Text, ToolCall, ToolOutput
+from inspector.session.blocks import Text
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
 from inspector.summaries.record import append_checkpoint
 from inspector.tokens.ledger import count_tokens
 from tests.planning.test_plan import FIVE_TURNS, plan_of
+from tests.telling import use
 from tests.test_cuts import build, say, user
 from tests.test_laws import LENGTH, plans
 
@@ -97,12 +100,9 @@ def test_what_an_earlier_compaction_threw_away_does_not_come_back() -> None:
 
 
 def with_files() -> Session:
-    steps = []
-    for name, path in (("read", "a.py"), ("read", "b.py"), ("edit", "b.py")):
-        block = ToolCall(id=name + path, name=name, input={"path": path})
-        steps.append(Entry(id="", role="assistant", blocks=(block,)))
-        steps.append(Entry(id="", role="tool", blocks=(ToolOutput(call_id=block.id),)))
-    return build(user(), *steps, say(), user(), say(), user(), say())
+    steps = (("read", "a.py"), ("read", "b.py"), ("edit", "b.py"))
+    calls = (use(number, name, path=path) for number, (name, path) in enumerate(steps))
+    return build(user(), *chain.from_iterable(calls), say(), user(), say(), user(), say())
 
 
 def test_S4_40_the_next_compaction_carries_the_files_on() -> None:

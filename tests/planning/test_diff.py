@@ -86,6 +86,12 @@ def test_heads_are_compared_and_replayed() -> None:
     assert patch_context(before, diff) == after
 
 
+def test_of_a_long_run_the_first_rows_are_printed() -> None:
+    printed = repr(diff_contexts(context("a b c d e f g h i"), context("j")))
+    assert "rows more" not in repr(diff_contexts(context("a b c d e f g h"), context("j")))
+    assert "\n- … 2 rows more" in printed, printed
+
+
 # Laws.
 
 refs = st.builds(BlockRef, st.sampled_from("abcd"), st.integers(0, 1))
@@ -112,7 +118,7 @@ contexts = st.builds(
     st.lists(st.builds(Text, text=texts), max_size=1).map(tuple),
     st.lists(st.builds(Tool, name=texts), max_size=1).map(tuple),
     st.lists(st.builds(Provided, name=texts, text=texts), max_size=1).map(tuple),
-    st.lists(pieces, max_size=12).map(tuple),
+    st.lists(pieces, max_size=6).map(tuple),
     st.integers(0, 9),
     st.none() | st.just("m"),
 )

@@ -65,9 +65,9 @@ def unanswered_moments() -> tuple[Ledger, list[Session]]:
 
 @pytest.mark.parametrize(("number", "name"), list(enumerate(policy.name for policy in POLICIES)))
 def test_no_policy_ends_a_message_with_reasoning_in_the_middle_of_a_tool_call(number: int, name: str) -> None:
-    """Each policy plans a third of the moments, and each moment is planned by a third of the policies."""
+    """Each policy plans an eighth of the moments, and each moment is planned by an eighth of the policies."""
     ledger, moments = unanswered_moments()
-    for moment in moments[number % 3 :: 3]:
+    for moment in moments[number % 8 :: 8]:
         plan = make_plan(moment, ledger, name, reason="manual")
         refused = refusals(plan)
         assert "final_thinking" not in refused, moment.leaf

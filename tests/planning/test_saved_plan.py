@@ -134,7 +134,7 @@ HOSTILE = (None, -1, 10**30, 10**4000, math.nan, "", "\x1b[31mred", "\ud800", "x
 
 def test_whatever_is_changed_in_a_saved_plan_there_is_a_plan_or_a_short_sentence() -> None:
     whole = open_demo()
-    session = whole.at(whole.entries[60].id)
+    session = whole.at(whole.entries[12].id)
     ledger = count_tokens(session)
     edits = {"cut": "end", "settings": {"dedupe-reads.enabled": True}}
     text = write_plan(make_plan(session, ledger, "pi", edits, window=100_000))

@@ -12,14 +12,15 @@ from inspector.planning.plan import Plan
 from inspector.planning.planner import make_plan
 from inspector.planning.summary_jobs import Checkpoint
 from inspector.policies.table import FATES
-from inspector.session.blocks import Block, Text, ToolCall, ToolOutput
+from inspector.session.blocks import Block, Text
 from inspector.session.entries import Boundary, Entry
-from inspector.session.session import Session
 from inspector.summaries.record import changes_stored, promise_context, record_plan
 from inspector.tokens.ledger import count_tokens
 from tests.fixed_policies import fixed_plan
 from tests.fixed_sessions import LENGTH
 from tests.reference.fates import SUMMARISED, tell_fates
+from tests.telling import use
+from tests.test_cuts import build, say, user
 
 SEEDS = range(40)
 
@@ -110,16 +111,8 @@ def test_what_is_recorded_is_what_was_promised(seed: int) -> None:
 def test_what_was_emptied_before_stays_emptied_whatever_a_rule_makes_of_it() -> None:
     """A recorded compaction of outputs empties the call wherever it stands, so a pointer in its place would
     not be what the session goes on with."""
-    call = ToolCall(id="c", name="read", input={"path": "a.py"})
-    output = ToolOutput(call_id="c", name="read", parts=(Text(text="word " * 50),))
-    entries = (
-        Entry(id="u", blocks=(Text(text="look"),)),
-        Entry(id="a", parent="u", role="assistant", blocks=(call,)),
-        Entry(id="t", parent="a", role="tool", blocks=(output,)),
-        Entry(id="m", parent="t", kind="micro", boundary=Boundary(kind="micro", cleared=("c",))),
-        Entry(id="b", parent="m", role="assistant", blocks=(Text(text="done"),)),
-    )
-    session = Session(format="demo", entries=entries, leaf="b")
+    empty = Entry(id="", kind="micro", boundary=Boundary(kind="micro", cleared=("c1",)))
+    session = build(user("look"), *use(1, "read", "word " * 50, path="a.py"), empty, say("done"))
     rule = {"kind": "point-large-outputs", "characters": 0, "recent": True, "form": "compat"}
     ledger = count_tokens(session, LENGTH)
     plan = make_plan(session, ledger, {"name": "mine", "rules": [rule]})

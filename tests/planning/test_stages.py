@@ -8,13 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from inspector import (
-    build_context,
-    count_tokens,
-    find_cuts,
-    make_plan,
-    open_demo,
-)
+from inspector import build_context, count_tokens, find_cuts, make_plan, open_demo
 from inspector.errors import PolicyError
 from inspector.planning.plan import Plan
 from inspector.policies.policy import read_policy

@@ -196,8 +196,7 @@ def test_S2_7_S2_20_collapse_folds_what_auto_left_and_nothing_where_it_did_its_w
 
 
 @pytest.mark.parametrize(
-    ("reason", "expected"),
-    [("manual", [*EVERY, "auto"]), ("overflow", [*EVERY, "reactive"])],
+    ("reason", "expected"), [("manual", [*EVERY, "auto"]), ("overflow", [*EVERY, "reactive"])]
 )
 def test_S2_9_S2_11_S2_21_of_what_shrinks_history_a_compact_runs_auto_alone_and_a_refusal_reactive(
     reason: Reason, expected: list[str]

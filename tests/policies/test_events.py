@@ -9,14 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.policies.events import (
-    KINDS,
-    RULES,
-    AuditEvent,
-    Kind,
-    count_retention,
-    name_kind,
-)
+from inspector.policies.events import KINDS, RULES, AuditEvent, Kind, count_retention, name_kind
 from inspector.policies.harness import Dialect, Harness, step
 from tests.reference.event_order import check_fields, check_order
 

@@ -284,9 +284,6 @@ def test_below_the_refusing_threshold_a_request_is_always_sent(
         assert "continue" not in find_actions(conduct, state)
 
 
-# --- what is shown ---
-
-
 # --- two surfaces ---
 
 

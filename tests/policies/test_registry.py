@@ -13,12 +13,7 @@ from inspector.planning.planner import make_plan
 from inspector.policies.builtin.stud import STUD_WARNING
 from inspector.policies.families import FAMILIES
 from inspector.policies.policy import Policy
-from inspector.policies.registry import (
-    POLICIES,
-    find_policy,
-    find_tool,
-    list_policies,
-)
+from inspector.policies.registry import POLICIES, find_policy, find_tool, list_policies
 from inspector.policies.table import FATES
 from inspector.replays.engine import replay
 from tests.policies.test_part import knob

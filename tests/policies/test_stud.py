@@ -40,17 +40,7 @@ from inspector.workbench.payloads.sections import ALL_SECTIONS
 from tests.reference.context_management import read_context_management, with_context_management
 from tests.reference.stored import stored_context
 from tests.strategies import sessions
-from tests.test_checklist_s0 import (
-    asked,
-    blocks_of,
-    chain,
-    count,
-    fates_of,
-    plan_of,
-    shown,
-    talk,
-    turn,
-)
+from tests.test_checklist_s0 import asked, blocks_of, chain, count, fates_of, plan_of, shown, talk, turn
 from tests.test_laws import LENGTH
 
 BOTH = {"clear_thinking": {"keep": {"type": "thinking_turns", "value": 1}}, "clear_tool_uses": True}

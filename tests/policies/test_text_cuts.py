@@ -10,11 +10,7 @@ from itertools import product
 
 import pytest
 
-from inspector.policies.shorten import (
-    snip,
-    take_head,
-    take_tail,
-)
+from inspector.policies.shorten import snip, take_head, take_tail
 
 JOINER = "\N{ZERO WIDTH JOINER}"
 LETTERS = (
@@ -28,7 +24,11 @@ LETTERS = (
     "\udc00",
 )
 """Of one unit and of two, such as are drawn with the one before, and a half of a character."""
+JOINED = {*LETTERS[3:7], "\ufe00", "\ufe0e", *map(chr, range(0x1F3FB, 0x1F400))}
+"""What is drawn with the character before it."""
 TEXTS = ["".join(letters) for size in range(4) for letters in product(LETTERS, repeat=size)]
+TEXTS += [f"a\N{THUMBS UP SIGN}{mark}b" for mark in JOINED]
+TEXTS += [f"ab{half}{rest}" for half in ("\ud83d", "\udc4d") for rest in ("bc", "\N{RAT}c", "b" * 40)]
 
 
 def units(text: str) -> list[bytes]:
@@ -38,7 +38,7 @@ def units(text: str) -> list[bytes]:
 
 def is_one(before: str, after: str) -> bool:
     """Whether two neighbours are drawn as one character."""
-    return before == JOINER or after in LETTERS[3:7]
+    return before == JOINER or after in JOINED
 
 
 def list_places(text: str) -> list[int]:

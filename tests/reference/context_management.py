@@ -6,10 +6,7 @@ Defaults are the documentation's (CLAUDE §4, §5.1).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
-
-from pydantic import ValidationError
+from collections.abc import Iterable
 
 from inspector.errors import PolicyError
 from inspector.policies.base_rule import Rule
@@ -18,18 +15,7 @@ from inspector.policies.registry import find_policy
 from inspector.policies.rules.clear_thinking import ClearThinking
 from inspector.policies.rules.clear_tool_outputs import ClearToolOutputs
 from inspector.policies.rules.summarise_all import SummariseAll
-from inspector.wire.context_management import (
-    ALL,
-    BETAS,
-    COMPACT,
-    LEAST_TRIGGER,
-    THINKING,
-    TOKENS,
-    TOOL_USES,
-    TURNS,
-    USES,
-    Json,
-)
+from inspector.wire.context_management import COMPACT, THINKING, TOOL_USES, USES, Json
 
 EDITS = {"clear_thinking": THINKING, "clear_tool_uses": TOOL_USES, "compact": COMPACT}
 """Every edit, by the name a stud-cli provider entry gives it (STUD §6)."""
@@ -37,152 +23,38 @@ DEFAULT_TRIGGER = 150_000
 """Input tokens above which a provider compacts by itself (CLAUDE §5.1)."""
 CLEARING_TRIGGER = 100_000
 """Input tokens above which tool uses are cleared by default (CLAUDE §4)."""
-FIELDS: dict[str, dict[str, tuple[str, ...]]] = {
-    THINKING: {"keep": (TURNS, ALL)},
-    TOOL_USES: {
-        "trigger": (TOKENS, USES),
-        "keep": (USES,),
-        "clear_at_least": (TOKENS,),
-        "exclude_tools": (),
-        "clear_tool_inputs": (),
-    },
-    COMPACT: {"trigger": (TOKENS,), "pause_after_compaction": (), "instructions": ()},
-}
-"""What each edit can be told, with the types of those fields that are amounts (CLAUDE §4, §5.1)."""
 
 
-def read_context_management(value: Any) -> tuple[Rule, ...]:
+def read_context_management(value: Json) -> tuple[Rule, ...]:
     """The rules that a `context_management` asks for, with its defaults; in the order core rules want.
 
     Takes the API's `{"edits": [...]}` and a stud-cli provider entry's `contextManagement`, which names edits
-    as in `EDITS`, each with its settings or just true. A compaction's `instructions` and
-    `pause_after_compaction` change no plan and are left out. Raises `PolicyError` naming the field for
-    anything that is neither.
+    as in `EDITS`, each with its settings or just true.
     """
-    rules: dict[str, Rule] = {}
-    for name, settings in _list_edits(value):
-        if name in rules:
-            raise _fault(f"{name}: two edits of one type")
-        rules[name] = _read_edit(name, settings)
-    return tuple(sorted(rules.values(), key=lambda rule: not isinstance(rule, SummariseAll)))
+    edits = value.get("edits")
+    if edits is None:
+        edits = [{"type": EDITS[name], **({} if own is True else own)} for name, own in value.items()]
+    return tuple(
+        sorted(map(_read_edit, edits), key=lambda rule: isinstance(rule, SummariseAll), reverse=True)
+    )
 
 
-def _fault(reason: str, known: Iterable[str] = ()) -> PolicyError:
-    return PolicyError("context_management", reason, known)
-
-
-def _list_edits(value: Any) -> Iterator[tuple[str, Json]]:
-    """The edits that are on, each as its type and its fields."""
-    if not isinstance(value, Mapping):
-        raise _fault("an object is needed")
-    if "edits" not in value:
-        for key, settings in value.items():
-            name = _known(EDITS.get(key, key) if isinstance(key, str) else key)
-            if not isinstance(settings, Mapping | bool | None):
-                raise _fault(f"{key}: an object, true or false is needed")
-            if settings is not None and settings is not False:
-                yield name, {"type": name} if settings is True else {"type": name, **settings}
-        return
-    if beside := [key for key in value if key != "edits"]:
-        raise _fault(f"{_cut(beside[0])}: no field of it", ["edits"])
-    if not isinstance(value["edits"], list | tuple):
-        raise _fault("edits: a list is needed")
-    for number, edit in enumerate(value["edits"]):
-        if not isinstance(edit, Mapping):
-            raise _fault(f"edits[{number}]: an object is needed")
-        yield _known(edit.get("type")), dict(edit)
-
-
-def _known(name: Any) -> str:
-    if not isinstance(name, str) or name not in BETAS:
-        raise _fault(f"there is no edit {_cut(name)}", BETAS)
-    return name
-
-
-def _read_edit(name: str, edit: Json) -> Rule:
-    if edit["type"] != name:
-        raise _fault(f"{name}: its type is {_cut(edit['type'])}")
-    for field in edit:
-        if field != "type" and field not in FIELDS[name]:
-            raise _fault(f"{name}: {_cut(field)} is no field of it", FIELDS[name])
-    told = {field: edit[field] for field in edit if field != "type" and edit[field] is not None}
+def _read_edit(edit: Json) -> Rule:
     amounts = {
-        field: _read_amount(f"{name}: {field}", told[field], units)
-        for field, units in FIELDS[name].items()
-        if units and field in told
+        name: field["value"] for name, field in edit.items() if isinstance(field, dict) and "value" in field
     }
-    value: Json = {field: amount for field, (_, amount) in amounts.items()}
-    if name == THINKING:
-        return _make(name, ClearThinking, {"keep": "keep"}, value)
-    if name == COMPACT:
-        return _make(name, SummariseAll, {"above": "trigger"}, {"trigger": _read_trigger(name, told, value)})
-    unit = amounts["trigger"][0] if "trigger" in amounts else TOKENS
-    value = {"trigger": CLEARING_TRIGGER, **value}
-    value |= {field: _read_tools(f"{name}: {field}", told[field]) for field in told if field not in value}
-    trigger = "trigger_uses" if unit == USES else "trigger_tokens"
-    knobs = {"keep": "keep", "clear_at_least": "clear_at_least", "exclude_tools": "exclude_tools"}
-    knobs |= {trigger: "trigger", "clear_inputs": "clear_tool_inputs"}
-    return _make(name, ClearToolOutputs, knobs, value)
-
-
-def _read_amount(field: str, amount: Any, units: tuple[str, ...]) -> tuple[str, int | str]:
-    """The type and the number of `{"type": …, "value": 3}`; of `{"type": "all"}` "all"."""
-    if amount == ALL and ALL in units:
-        return ALL, ALL
-    if not isinstance(amount, Mapping):
-        raise _fault(f"{field}: an object with a type is needed, not {_cut(amount)}")
-    unit, number = amount.get("type"), amount.get("value")
-    if not isinstance(unit, str) or unit not in units:
-        raise _fault(f"{field}: type: {_cut(unit)} is none", units)
-    known = ("type",) if unit == ALL else ("type", "value")
-    if odd := [key for key in amount if key not in known]:
-        raise _fault(f"{field}: {_cut(odd[0])} is no field of it", known)
-    if unit == ALL:
-        return ALL, ALL
-    if not isinstance(number, int) or isinstance(number, bool):
-        raise _fault(f"{field}: value: a whole number is needed, not {_cut(number)}")
-    return unit, number
-
-
-def _read_trigger(name: str, told: Json, value: Json) -> int:
-    """A compaction's trigger; what else it may be told is checked and left out."""
-    if not isinstance(told.get("instructions", ""), str):
-        raise _fault(f"{name}: instructions: a text is needed")
-    if not isinstance(told.get("pause_after_compaction", False), bool):
-        raise _fault(f"{name}: pause_after_compaction: true or false is needed")
-    above: int = value.get("trigger", DEFAULT_TRIGGER)
-    if above < LEAST_TRIGGER:
-        raise _fault(f"{name}: trigger: value: {above:,} is less than {LEAST_TRIGGER:,}, the least there is")
-    return above
-
-
-def _read_tools(field: str, tools: Any) -> bool | tuple[str, ...]:
-    """Names of tools, or for the inputs a plain yes or no."""
-    plain = field.endswith("clear_tool_inputs")
-    if plain and isinstance(tools, bool):
-        return tools
-    if not isinstance(tools, list | tuple) or not all(isinstance(tool, str) for tool in tools):
-        raise _fault(f"{field}: {'true, false or ' if plain else ''}a list of tools' names is needed")
-    return tuple(tools)
-
-
-def _make(name: str, model: type[Rule], knobs: Mapping[str, str], value: Json) -> Rule:
-    """The rule whose `knobs` stand for those fields; what is not given stays as it is by default."""
-    given = {knob: value[field] for knob, field in knobs.items() if field in value}
-    if model is SummariseAll:
-        given["by"] = "provider"
-    try:
-        return model.model_validate(given)
-    except ValidationError as error:
-        first = error.errors()[0]
-        knob = str(first["loc"][0])
-        raise _fault(f"{name}: {knobs.get(knob, knob)}: {first['msg']}") from None
-
-
-def _cut(value: Any) -> str:
-    """A value as a message shows it: on one line, and not all of a long one."""
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:59]}…"
+    if edit["type"] == THINKING:
+        keep = "all" if edit.get("keep", {}).get("type") == "all" else amounts.get("keep")
+        return ClearThinking() if keep is None else ClearThinking(keep=keep)
+    if edit["type"] == COMPACT:
+        return SummariseAll(by="provider", above=amounts.get("trigger", DEFAULT_TRIGGER))
+    uses = edit.get("trigger", {}).get("type") == USES
+    settings = {name: amounts[name] for name in ("keep", "clear_at_least") if name in amounts}
+    settings["trigger_uses" if uses else "trigger_tokens"] = amounts.get("trigger", CLEARING_TRIGGER)
+    names = {"exclude_tools": "exclude_tools", "clear_tool_inputs": "clear_inputs"}
+    return ClearToolOutputs.model_validate(
+        settings | {names[name]: edit[name] for name in names if name in edit}
+    )
 
 
 def with_context_management(policy: str | Policy | Json, rules: Iterable[Rule]) -> Policy:

@@ -10,13 +10,7 @@ from inspector import open_demo
 from inspector.errors import EditError
 from inspector.facts.facts import find_facts
 from inspector.facts.trace import trace_recorded
-from inspector.replays.decay import (
-    DecayLine,
-    compact_rounds,
-    find_moments,
-    measure_decay,
-    strip_compactions,
-)
+from inspector.replays.decay import DecayLine, compact_rounds, find_moments, measure_decay, strip_compactions
 from inspector.session.session import Session
 from inspector.summaries.extractive.summariser import ExtractiveSummariser
 from inspector.tokens.ledger import count_tokens
@@ -67,6 +61,8 @@ def test_what_a_summary_passes_on_is_kept_and_what_it_drops_is_lost_for_good() -
     assert [one.kept.get("file", 0) for one in decay.rounds] == [1, 1, 1]
     assert decay.line("file") == DecayLine("file", "write", (1.0, 0.5, 0.5, 0.5), decay.line().tokens)
     assert decay.line(kind="file") == decay.line("file"), "it has a name"
+    assert "3 of 3 compacted" in repr(decay) and " 1 of 4 facts remain in full" in repr(decay)
+    assert decay.to_columns()["kept"] == [one.kept.get(kind, 0) for one in decay.rounds for kind in one.first]
     # Said again after the first compaction, it says nothing of what the compactions keep.
     assert decay.rounds[0].silent["file"] == 1 and decay.line("file", silent=True).shares == (1.0,) * 4
     forgets = compact_rounds(story(), POLICY, lambda job, session: "Nothing.", rounds=3)
@@ -139,9 +135,3 @@ def test_recorded_compactions_are_measured_by_the_same_function() -> None:
     again = measure_decay(trace_recorded(decay.session, facts))
     assert [one.kept for one in again] == [one.kept for one in decay.rounds]
     assert {one.tier for one in again} == {"recorded"} and {one.tier for one in decay.rounds} == {"planned"}
-
-
-def test_the_same_bytes_each_time() -> None:
-    one, two = (compact_rounds(open_demo(), "pi", ExtractiveSummariser(), rounds=2) for _ in range(2))
-    assert one.to_columns() == two.to_columns() and repr(one) == repr(two)
-    assert "of 2 compacted" in repr(one) and len(set(map(len, one.to_columns().values()))) == 1

@@ -16,13 +16,7 @@ from inspector.session.entries import Entry
 from inspector.session.session import Session
 from inspector.tokens.ledger import count_tokens
 from inspector.workbench.payloads.replay import draw_run
-from tests.replays.test_engine import (
-    event,
-    live,
-    talk,
-    turn,
-    turns,
-)
+from tests.replays.test_engine import event, live, talk, turn, turns
 
 
 def by_two(first: str | None = "first", second: str | None = "second") -> Session:

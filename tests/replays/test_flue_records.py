@@ -81,12 +81,7 @@ def test_a_real_compaction_tells_counts_and_the_usage_that_its_replies_report(re
         return Reply(text="So far: three questions.", usage=usage)
 
     done = compact(
-        session,
-        "flue",
-        write,
-        ledger=count_tokens(session),
-        edits={"cut": "m4"},
-        on_event=told.append,
+        session, "flue", write, ledger=count_tokens(session), edits={"cut": "m4"}, on_event=told.append
     )
     start, end = records(told)
     assert start == {"type": "compaction_start", "reason": "manual", "estimatedTokens": 8_000}

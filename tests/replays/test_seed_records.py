@@ -8,16 +8,7 @@ from typing import Any
 
 import pytest
 
-from inspector import (
-    Run,
-    Session,
-    compact,
-    count_tokens,
-    find_policy,
-    make_plan,
-    read_session,
-    replay,
-)
+from inspector import Run, Session, compact, count_tokens, find_policy, make_plan, read_session, replay
 from inspector.cli import main
 from inspector.errors import PolicyError
 from inspector.session.entries import Entry

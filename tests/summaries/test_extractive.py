@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from itertools import count
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from inspector.demo import CONSTRAINT, open_demo
 from inspector.facts.grounding import check_grounding, gather_sources
 from inspector.planning.planner import make_plan
 from inspector.planning.summary_jobs import SummaryJob
-from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput
+from inspector.session.blocks import Reasoning, Text
 from inspector.session.entries import Entry
 from inspector.session.session import Session
 from inspector.summaries.check import check_summary
@@ -30,24 +31,19 @@ from inspector.tokens.counters import find_counter
 from inspector.tokens.ledger import count_tokens
 from tests.shared import SHARED, needs_shared, open_shared
 from tests.strategies import sessions
+from tests.telling import use
 from tests.test_cuts import build, say, user
 
 LENGTH = Counter("length", "Characters", lambda texts: np.array([len(t) for t in texts], np.int32))
 WORDS = Counter("words", "Words", lambda texts: np.array([len(t.split()) for t in texts], np.int32))
 
 
+NUMBERS = count(1)
+
+
 def step(name: str, given: dict[str, object], output: str = "ok", *, error: bool = False) -> list[Entry]:
     """A call and what it was answered."""
-    step.calls += 1  # type: ignore[attr-defined]
-    call = f"k{step.calls}"  # type: ignore[attr-defined]
-    answer = ToolOutput(call_id=call, parts=(Text(text=output),), is_error=error)
-    return [
-        Entry(id="", role="assistant", blocks=(ToolCall(id=call, name=name, input=given),)),
-        Entry(id="", role="tool", blocks=(answer,)),
-    ]
-
-
-step.calls = 0  # type: ignore[attr-defined]
+    return [*use(next(NUMBERS), name, output, error, **given)]
 
 
 def run(command: str, output: str = "ok", *, error: bool = False) -> list[Entry]:
@@ -282,11 +278,7 @@ def test_the_bundled_session_keeps_the_rule_that_its_recorded_summary_lost() -> 
 @needs_shared
 @pytest.mark.parametrize(
     "name",
-    [
-        "claude-code--entireio-cli/cc-3auto-compactions-893l.jsonl",
-        "claude-code--context-evaluator/cc-1compact-2img.jsonl",
-        "pi--pi-mono/pi-before-compaction.jsonl",
-    ],
+    ["claude-code--context-evaluator/cc-1compact-2img.jsonl", "pi--pi-mono/pi-before-compaction.jsonl"],
 )
 def test_real_sessions_keep_more_than_their_recorded_summaries_at_no_more_tokens(name: str) -> None:
     from tests.bench.summaries import GROUPS, Case, compare

@@ -27,7 +27,7 @@ from inspector.tokens.ledger import count_tokens
 from tests.test_cuts import answer, build, call, say, user
 from tests.work import count_calls
 
-KILLS = 200
+KILLS = 100
 
 
 def small() -> Session:
@@ -115,7 +115,7 @@ def main(root: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no kill -9 here")
-def test_a_writer_killed_at_200_random_points_leaves_the_old_manifest_or_the_new_one(tmp_path: Path) -> None:
+def test_a_writer_killed_at_100_random_points_leaves_the_old_manifest_or_the_new_one(tmp_path: Path) -> None:
     # A kill loses nothing that the system was told to write, so memory will do, and takes no turns at a disk.
     memory = Path("/dev/shm")
     where = memory if os.access(memory, os.W_OK) else tmp_path

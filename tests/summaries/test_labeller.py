@@ -11,10 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector import Session, open_demo, read_session
-from inspector.errors import (
-    AnswerRefused,
-    KeyMissing,
-)
+from inspector.errors import AnswerRefused, KeyMissing
 from inspector.session.labels import TextLabels, hash_text
 from inspector.summaries.claude.labeller import LONGEST_ANSWER, ClaudeLabeller
 from tests.loopback import Cue, Loopback

@@ -18,15 +18,7 @@ from inspector.session.blocks import Text, ToolOutput
 from inspector.session.entries import Entry
 from inspector.session.session import Session
 from inspector.summaries.compaction import CompactionResult, compact
-from inspector.summaries.store import (
-    ARCHIVE,
-    CURRENT,
-    EARLIER,
-    Saved,
-    hold,
-    open_earlier,
-    save_compaction,
-)
+from inspector.summaries.store import ARCHIVE, CURRENT, EARLIER, Saved, hold, open_earlier, save_compaction
 from tests.summaries.test_compaction import SMALL, turns, write
 from tests.test_cuts import build, call, say, user
 

@@ -23,10 +23,7 @@ from tests.planning.test_stand_in import SESSION
 
 def plan_of_turns(turns: int) -> Plan:
     """A summary for each of so many turns."""
-    rules = [
-        {"kind": "keep-recent-turns", "turns": 5 - turns},
-        {"kind": "summarise-older", "per": "turn"},
-    ]
+    rules = [{"kind": "keep-recent-turns", "turns": 5 - turns}, {"kind": "summarise-older", "per": "turn"}]
     return make_plan(FIVE_TURNS, count(FIVE_TURNS), {"name": "mine", "rules": rules}, window=100_000)
 
 

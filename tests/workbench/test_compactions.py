@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from inspector import Session, Workbench
-from inspector.session.entries import Entry
 from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.page.html import make
-from inspector.workbench.queries import answer_query
 from tests.exported import unpack_page
+from tests.workbench.asking import ask, open_model
 from tests.workbench.test_recorded import chain, compaction, user
 from tests.workbench.test_recorded import model as said
 
 RULE = "Never push to the branch release/12."
-
-
-def ask(model: WorkbenchModel) -> dict[str, Any]:
-    place = model.shown.place or 0
-    return answer_query(model, {"type": "compactions", "id": 1, "place": place})
-
-
-def summarised(text: str) -> Entry:
-    return compaction(text)
 
 
 def make_session() -> Session:
@@ -31,24 +20,23 @@ def make_session() -> Session:
     return chain(
         user(RULE),
         said("The tide table is generated. " * 400),
-        summarised(f"The user said: {RULE} The table was generated."),
+        compaction(f"The user said: {RULE} The table was generated."),
         user(RULE),
         said("The boards are drawn. " * 60),
-        summarised("The boards were drawn."),
+        compaction("The boards were drawn."),
         user("Go on."),
         said("Yes."),
     )
 
 
 def test_it_opens_on_the_compaction_with_the_most_harm_and_only_once() -> None:
-    model = WorkbenchModel(make_session(), "auto", window=20_000)
-    model.answer({})
-    reply = ask(model)
+    model = open_model(make_session(), "auto", window=20_000)
+    reply = ask(model, "compactions")
     first, second = reply["rows"]
     assert (first["rules"], second["rules"]) == (0, 1)
     assert model.inputs["look"] == "recorded:1", "the fullest one"
     assert (reply["worst"], reply["go"]) == ("recorded:2", True)
-    assert not ask(model)["go"], "a person may go back"
+    assert not ask(model, "compactions")["go"], "a person may go back"
 
 
 def test_losses_that_are_known_already_choose_what_it_opens_on() -> None:
@@ -57,22 +45,21 @@ def test_losses_that_are_known_already_choose_what_it_opens_on() -> None:
     for chosen, look in ({}, "recorded:2"), ({"look": "recorded:1"}, "recorded:1"):
         workbench = Workbench(session, window=20_000, **chosen)
         assert workbench.look == look
-        assert not ask(workbench._controller.model)["go"]
+        assert not ask(workbench._controller.model, "compactions")["go"]
         workbench.close()
 
 
 def test_a_choice_is_not_moved_away_from() -> None:
     model = WorkbenchModel(make_session(), "auto", window=20_000)
     model.answer({"policy": "keep-recent-turns"})
-    reply = ask(model)
+    reply = ask(model, "compactions")
     assert (reply["worst"], reply["go"]) == ("recorded:2", False)
 
 
 def test_taken_and_kept_are_the_blocks_before_that_are_gone_and_those_that_stay() -> None:
     session = make_session()
-    model = WorkbenchModel(session, "auto", window=20_000)
-    model.answer({})
-    for row, (name, _) in zip(ask(model)["rows"], session.boundaries, strict=True):
+    model = open_model(session, "auto", window=20_000)
+    for row, (name, _) in zip(ask(model, "compactions")["rows"], session.boundaries, strict=True):
         before = session.at(session[name].parent)
         refs = {str(ref) for ref in before.live_refs()}
         left = {str(ref) for ref in session.at(name).live_refs()}
@@ -82,11 +69,10 @@ def test_taken_and_kept_are_the_blocks_before_that_are_gone_and_those_that_stay(
 def test_the_words_name_the_columns_that_count() -> None:
     asked = "Should the harbour lights stay green?"
     session = chain(
-        user(RULE), said("The boards are drawn. " * 60), user(asked), summarised("Boards."), user("Go on.")
+        user(RULE), said("The boards are drawn. " * 60), user(asked), compaction("Boards."), user("Go on.")
     )
-    model = WorkbenchModel(session, "auto", window=20_000)
-    model.answer({})
-    (row,) = ask(model)["rows"]
+    model = open_model(session, "auto", window=20_000)
+    (row,) = ask(model, "compactions")["rows"]
     assert (row["rules"], row["todos"]) == (1, 1), "what was said last is in the column of to-dos"
     assert row["losses"] == "Missing: 1 rule and 1 to-do."
 
@@ -99,7 +85,7 @@ def test_counts_of_a_summary_that_is_not_written_are_not_known() -> None:
     model = WorkbenchModel(session, "pi", window=20_000)
     model.answer({"reason": "manual"})
     assert model.shown.summarises
-    row = ask(model)["plan"]
+    row = ask(model, "compactions")["plan"]
     assert row["taken"] > 0
     assert not row["known"]
 
@@ -119,8 +105,5 @@ def test_an_exported_page_shows_what_the_screen_opens_on() -> None:
     for look in ("recorded:2", "recorded:1"):
         chosen.answer({"look": look})
     assert "recorded:1" in json.dumps(unpack_page(make(chosen).html)[0]["wanted"])
-    for page in (
-        make(WorkbenchModel(session, "auto", window=20_000)),
-        make(untouched),
-    ):
+    for page in (make(WorkbenchModel(session, "auto", window=20_000)), make(untouched)):
         assert "recorded:2" in json.dumps(unpack_page(page.html)[0]["wanted"])

@@ -12,15 +12,9 @@ from inspector.planning.assemble import live_context
 from inspector.text import printable
 from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.opening import list_marks
-from inspector.workbench.queries import answer_query
 from tests.shared import SHARED, needs_shared, open_shared
+from tests.workbench.asking import ask, open_model
 from tests.workbench.test_one_count import sealed_session
-
-
-def ask(model: WorkbenchModel, question: str, **query: Any) -> dict[str, Any]:
-    reply = answer_query(model, {"type": question, "id": 1, "place": model.shown.place or 0, **query})
-    assert reply["type"] == question, reply
-    return reply
 
 
 def read_rows(model: WorkbenchModel, **query: Any) -> list[dict[str, Any]]:
@@ -36,11 +30,6 @@ def list_side(rows: list[dict[str, Any]], side: str) -> list[dict[str, Any]]:
     """The blocks of one side, parts that belong to no block included."""
     blocks = [row["left"] if row["kind"] == "same" else row[side] for row in rows]
     return [block for block in blocks if block is not None]
-
-
-def read_all(model: WorkbenchModel, **query: Any) -> list[dict[str, Any]]:
-    """The blocks of the request that is left."""
-    return [block for block in list_side(read_rows(model, **query), "right") if block["state"]]
 
 
 def check(model: WorkbenchModel) -> None:
@@ -80,13 +69,12 @@ def check(model: WorkbenchModel) -> None:
     "policy", ["auto", "flue", "claude-code-analysis", "keep-recent-turns", "stud-wiki-1.1"]
 )
 def test_W2_18_it_holds_the_text_of_every_piece_in_order_and_adds_up(policy: str) -> None:
-    model = WorkbenchModel(open_demo(), policy)
-    model.answer({})
+    model = open_model(open_demo(), policy)
     check(model)
 
 
 def real_sessions() -> list[Any]:
-    names = ("cc-3auto-compactions-893l", "cc-426k-ctx-1142l", "cc-2.1.210-1404l", "cc-small-no-compaction")
+    names = ("cc-3auto-compactions-893l", "cc-2.1.210-1404l", "cc-small-no-compaction")
     files = [path for name in names for path in (SHARED / "sessions").glob(f"*/{name}.jsonl")]
     return [pytest.param(path, id=path.stem) for path in files]
 
@@ -94,8 +82,7 @@ def real_sessions() -> list[Any]:
 @needs_shared
 @pytest.mark.parametrize("path", real_sessions())
 def test_W2_18_of_real_sessions(path: Path) -> None:
-    model = WorkbenchModel(open_shared(path), "auto")
-    model.answer({})
+    model = open_model(open_shared(path), "auto")
     check(model)
     model.answer({"policy": "keep-recent-turns"})
     check(model)
@@ -122,8 +109,7 @@ def check_facts(model: WorkbenchModel, look: str) -> int:
 
 @pytest.mark.parametrize("look", ["recorded:1", "cleared:1", "plan"])
 def test_the_facts_that_only_the_request_before_has_are_the_findings(look: str) -> None:
-    model = WorkbenchModel(open_demo(), "auto")
-    model.answer({})
+    model = open_model(open_demo(), "auto")
     assert (check_facts(model, look) > 0) == (look != "cleared:1")
 
 
@@ -142,8 +128,7 @@ def test_a_fact_that_the_reader_calls_not_lost_is_in_no_list() -> None:
 @needs_shared
 @pytest.mark.parametrize("path", real_sessions())
 def test_the_facts_of_real_sessions_are_the_findings(path: Path) -> None:
-    model = WorkbenchModel(open_shared(path), "auto")
-    model.answer({})
+    model = open_model(open_shared(path), "auto")
     for mark in list_marks(model.session, model.history):
         check_facts(model, mark.look)
     model.answer({"policy": "flue"})
@@ -151,8 +136,7 @@ def test_the_facts_of_real_sessions_are_the_findings(path: Path) -> None:
 
 
 def test_nothing_is_called_lost_under_an_encrypted_summary() -> None:
-    model = WorkbenchModel(sealed_session(2), "auto")
-    model.answer({})
+    model = open_model(sealed_session(2), "auto")
     assert model.looked_at is not None
     facts, findings = ask(model, "context_facts"), ask(model, "findings", look=model.looked_at.mark.look)
     assert facts["onlyLeft"]["count"] == 0

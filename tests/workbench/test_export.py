@@ -61,7 +61,7 @@ def test_nothing_is_written_when_secrets_cannot_be_looked_for(
 
 def test_a_file_a_session_a_desk_and_a_workbench_can_be_exported(tmp_path: Path) -> None:
     source = tmp_path / "story.jsonl"
-    source.write_bytes(b"".join(read_demo().splitlines(keepends=True)[:90]))
+    source.write_bytes(b"".join(read_demo().splitlines(keepends=True)[:40]))
     target = tmp_path / "page.html"
     workbench = Workbench(source, "keep-recent-turns")
     for what in (source, open_session(source), workbench.model):

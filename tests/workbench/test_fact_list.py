@@ -26,6 +26,7 @@ from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.queries import answer_query
 from tests.shared import SHARED, needs_shared, open_shared
 from tests.strategies import sessions
+from tests.workbench.asking import open_model
 
 REAL = SHARED / "sessions" / "claude-code--entireio-cli" / "cc-3auto-compactions-893l.jsonl"
 
@@ -43,9 +44,7 @@ def ledger(session: Session) -> Any:
 @pytest.fixture
 def model(session: Session, ledger: Any, monkeypatch: pytest.MonkeyPatch) -> WorkbenchModel:
     monkeypatch.setattr(policies, "_own", {})
-    model = WorkbenchModel(session, ledger=ledger)
-    model.answer({})
-    return model
+    return open_model(session, ledger=ledger)
 
 
 def ask(model: WorkbenchModel, question: str, /, **asked: Any) -> dict[str, Any]:
@@ -84,11 +83,6 @@ def refused(model: WorkbenchModel, question: str, /, **asked: Any) -> str:
     reply = answer_query(model, {"type": question, "id": "1", **asked})
     assert reply["type"] == "error"
     return str(reply["sentence"])
-
-
-def number_of(model: WorkbenchModel, form: str, kind: str = "file") -> int:
-    (row,) = [row for row in listed(model, query=form, kind=kind)["rows"] if row["form"] == form]
-    return int(row["number"])
 
 
 # -- the list ---------------------------------------------------------------------------------------
@@ -155,8 +149,7 @@ def test_a_query_is_a_part_of_the_form_whatever_its_case(model: WorkbenchModel) 
     assert all("calendar/off" in row["form"].casefold() for row in found["rows"])
     assert listed(model, query=LOST_PATH, kind="symbol")["total"] == 0
     odd = Entry(id="a", role="user", blocks=(Text(text="Never use the word \udc00half\x1b here."),))
-    other = WorkbenchModel(Session(format="test", entries=(odd,), leaf="a"), counter="chars4_utf16")
-    other.answer({})
+    other = open_model(Session(format="test", entries=(odd,), leaf="a"), counter="chars4_utf16")
     (form,) = [row["form"] for row in every_row(other) if row["kind"] == "constraint"]
     assert "\ufffdhalf" in form and listed(other, query=form)["total"] == 1  # as it is shown
 
@@ -199,20 +192,15 @@ def test_the_bundled_story_is_told_from_the_first_word_to_the_fix(model: Workben
     # The stand-in of other policies names the file; here nothing stands where a summary would.
     model.answer({"policy": "claude-code-analysis", "settings": {"summarise-all.enabled": False}})
     model.answer({"cut": "end"})
-    number = number_of(model, LOST_PATH)
-    told = tell(model, number)
-    assert (told["form"], told["kind"], told["pick"]) == (LOST_PATH, "file", "recorded:1")
-    recorded, again, planned = told["outcomes"]
+    (number,) = (row["number"] for row in listed(model, query=LOST_PATH, kind="file")["rows"])
+    recorded, again, planned = tell(model, number)["outcomes"]
     turn = model.history.turn[model.history.marks[0].step] + 1
-    assert recorded["outcome"] == "absent"
-    assert recorded["words"] == f"absent in ◆1, turn {turn}"
-    assert again["sign"] == "again" and again["words"].startswith("read again, turn ")
+    assert (recorded["outcome"], recorded["words"]) == ("absent", f"absent in ◆1, turn {turn}")
+    assert (again["sign"], again["words"]) == ("again", f"read again, turn {turn}")
     assert (planned["id"], planned["outcome"]) == ("plan", "absent")
     here = tell(model, number, "plan")
-    assert (here["pick"], here["tone"]) == ("plan", "red")
     assert here["wording"] == "No block that contains it is kept, and there is no summary."
-    assert here["fixes"][0]["does"] == "Pin"
-    assert LOST_PATH in told["focus"] and LOST_PATH in here["focus"]
+    assert (here["tone"], here["fixes"][0]["does"]) == ("red", "Pin")
 
 
 def check_fixes(model: WorkbenchModel, number: int, place: int) -> list[str]:
@@ -245,32 +233,9 @@ def check_fixes(model: WorkbenchModel, number: int, place: int) -> list[str]:
     return [fix["does"] for fix in fixes]
 
 
-@pytest.mark.parametrize(
-    ("policy", "cut"),
-    [
-        ("flue", "end"),
-        ("keep-recent-turns", ""),
-        ("claude-code-analysis", "end"),
-        ("mini-claude-code", ""),
-        ("stud-merged", "end"),
-    ],
-)
-def test_a_fix_costs_what_it_says_and_keeps_what_it_says(
-    model: WorkbenchModel, policy: str, cut: str
-) -> None:
-    model.answer({"policy": policy})
-    model.answer({"cut": cut})
-    lost = [
-        row["number"] for row in listed(model, outcome="absent")["rows"] if row["kind"] in ("file", "error")
-    ]
-    done = {name for number in lost[:6] for name in check_fixes(model, number, place_of(model))}
-    assert done or not lost
-
-
 @given(sessions(), st.sampled_from(names_of_policies()), st.integers(0, 10**6))
 def test_in_any_session_a_fix_keeps_its_word(session: Session, policy: str, chosen: int) -> None:
-    model = WorkbenchModel(session, policy, counter="chars4_utf16")
-    model.answer({})
+    model = open_model(session, policy, counter="chars4_utf16")
     places = np.flatnonzero(model.plan.cuts.legal).tolist() or [0]
     place = place_of(model) if chosen % 2 else places[chosen % len(places)]
     for row in listed(model, place=place)["rows"][:3]:
@@ -281,8 +246,7 @@ def test_in_any_session_a_fix_keeps_its_word(session: Session, policy: str, chos
 def test_every_question_of_any_session_has_an_answer_that_is_safe_to_show(
     session: Session, policy: str
 ) -> None:
-    model = WorkbenchModel(session, policy, counter="chars4_utf16")
-    model.answer({})
+    model = open_model(session, policy, counter="chars4_utf16")
     replies = [listed(model), ask(model, "regret")]
     replies += [tell(model, row["number"], pick) for row in replies[0]["rows"][:4] for pick in ("", "plan")]
     summary = model.plan.session.live.summary
@@ -293,18 +257,12 @@ def test_every_question_of_any_session_has_an_answer_that_is_safe_to_show(
     text.encode()  # no halves of surrogate pairs
 
 
-# -- kept and let go --------------------------------------------------------------------------------
-
-
 @needs_shared
-def test_a_real_session_has_three_rounds_and_every_count_is_right() -> None:
-    model = WorkbenchModel(open_shared(REAL), counter="chars4_utf16")
-    model.answer({})
-    assert len(model.history.marks) >= 3 and sum(kind["total"] for kind in listed(model)["kinds"]) > 100
-    first = min(range(len(model.session.facts)), key=lambda n: n)
-    told = tell(model, first)
-    rounds = [row for row in told["outcomes"] if row["id"].startswith("recorded:")]
+def test_a_real_session_has_an_outcome_for_each_of_its_compactions() -> None:
+    model = open_model(open_shared(REAL), counter="chars4_utf16")
+    assert sum(kind["total"] for kind in listed(model)["kinds"]) > 100
     compactions = [mark for mark in model.history.marks if mark.kind == "compact"]
-    assert len(rounds) == len(compactions)
-    for row, mark in zip(rounds, compactions, strict=True):
-        assert row["words"].endswith(f", turn {model.history.turn[mark.step] + 1}")
+    told = [row["words"] for row in tell(model, 0)["outcomes"] if row["id"].startswith("recorded:")]
+    assert len(told) == len(compactions) >= 3
+    for words, mark in zip(told, compactions, strict=True):
+        assert words.endswith(f", turn {model.history.turn[mark.step] + 1}")

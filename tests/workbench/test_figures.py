@@ -32,9 +32,6 @@ def fullest() -> Plan:
     return make_plan(moment, ledger, "flue")
 
 
-# -- colours -----------------------------------------------------------------------------------------------
-
-
 # -- numbers -----------------------------------------------------------------------------------------------
 
 
@@ -68,10 +65,7 @@ def test_the_bars_and_the_flow_of_every_policy_add_up(policy: str) -> None:
     found = fullest()
     plan = make_plan(found.session, found.ledger, policy)
     figure = plan.figure()
-    assert [sum(bar.x[i] for bar in figure.data) for i in (0, 1)] == [
-        plan.before,
-        plan.after,
-    ]
+    assert [sum(bar.x[i] for bar in figure.data) for i in (0, 1)] == [plan.before, plan.after]
     assert_conserves(plan)
     if plan.place is not None and plan.cuts.legal[plan.place]:
         told = Counter[str]()

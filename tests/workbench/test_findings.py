@@ -13,24 +13,16 @@ from inspector.demo import CONSTRAINT, LOST_PATH
 from inspector.facts.lint.check import LOSSES
 from inspector.facts.regret import find_regret
 from inspector.facts.trace import trace_recorded
+from inspector.session.blocks import Text, ToolOutput
+from inspector.session.entries import Entry
 from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.payloads.findings import MOST_TO_CHECK
-from inspector.workbench.queries import answer_query
 from tests.shared import SHARED, needs_shared, open_shared
+from tests.telling import compact
+from tests.test_cuts import build, say, user
+from tests.workbench.asking import ask, open_model
 
 OFFSETS = {"number": 0, "kind": "file", "form": LOST_PATH}
-
-
-def ask(model: WorkbenchModel, question: str, **query: Any) -> dict[str, Any]:
-    reply = answer_query(model, {"type": question, "id": 1, **query})
-    assert reply["type"] == question, reply
-    return reply
-
-
-def open_model(session: Session) -> WorkbenchModel:
-    model = WorkbenchModel(session)
-    model.answer({})
-    return model
 
 
 @pytest.fixture
@@ -77,7 +69,7 @@ def test_the_demo_lists_what_the_check_of_the_session_finds() -> None:
 
 
 def real_sessions() -> list[Any]:
-    names = ("cc-3auto-compactions-893l", "cc-1auto-1micro", "cc-1compact-417l", "cc-2auto-1519l")
+    names = ("cc-1auto-1micro", "cc-1compact-417l", "cc-2auto-1519l")
     files = [path for name in names for path in (SHARED / "sessions").glob(f"*/{name}.jsonl")]
     return [pytest.param(path, id=path.stem) for path in files]
 
@@ -136,3 +128,20 @@ def test_a_fix_costs_what_the_next_request_grows_by(pick: str, form: str) -> Non
         after = ask(model, "story", pick="plan", place=place, number=0, kind="file", form=form)
         ((plan),) = [one for one in after["outcomes"] if one["id"] == "plan"]
         assert plan["outcome"] in ("verbatim", "quoted")
+
+
+def test_words_of_a_recorded_summary_that_nothing_before_it_has_are_marked() -> None:
+    lines = (
+        "Mended src/a.py.",
+        "Then src/ghost.py was read.",
+        *["All went well."] * 1_500,
+        "See src/far.py.",
+    )
+    stray = Entry(id="", role="tool", blocks=(ToolOutput(call_id="gone", parts=(Text(text="ok"),)),))
+    session = build(user("Mend src/a.py."), say(), compact("\n".join(lines)), stray, user("Go on."), say())
+    model = open_model(session, "flue")
+    told = ask(model, "grounding", row=0)
+    (mark,) = told["marks"]
+    assert "\n".join(lines)[mark["start"] : mark["end"]] == "src/ghost.py"
+    assert told["hidden"] == 1, "the last line is beyond the text that is shown"
+    assert ask(model, "rows", **{"from": 1, "to": 2})["rows"][0]["label"] == "output of an unknown call"

@@ -12,6 +12,7 @@ from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.payloads.gauge import describe_due
 from inspector.workbench.queries import answer_query
 from tests.claude_rows import Claude
+from tests.workbench.asking import open_model
 
 
 @cache
@@ -68,18 +69,9 @@ def test_an_empty_choice_of_the_end_becomes_a_place_when_a_compaction_comes() ->
     assert model.moment.leaf == start.leaf
 
 
-def test_growth_without_a_compaction_moves_the_live_end() -> None:
-    model = WorkbenchModel(read(200), "keep-recent-turns")
-    model.answer({"at": model.session.leaf})
-    model.follow(read(280))
-    model.answer({})
-    assert model.inputs["at"] == read(280).leaf
-
-
 def test_a_screen_that_has_seen_growth_opens_on_nothing_else() -> None:
     """The table moves to the worst compaction when it is first asked for, never after the file has grown."""
-    model = WorkbenchModel(read(find_boundary()), "auto")
-    model.answer({})
+    model = open_model(read(find_boundary()), "auto")
     model.follow(read())
     model.answer({})
     reply = answer_query(model, {"type": "compactions", "id": 1, "place": model.shown.place or 0})

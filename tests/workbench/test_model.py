@@ -19,6 +19,7 @@ from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.payloads.columns import unpack
 from inspector.workbench.queries import answer_query
 from tests.strategies import sessions
+from tests.workbench.asking import open_model
 
 
 @pytest.fixture(scope="module")
@@ -33,9 +34,7 @@ def ledger(session: Session) -> Any:
 
 @pytest.fixture
 def model(session: Session, ledger: Any) -> WorkbenchModel:
-    model = WorkbenchModel(session, ledger=ledger)
-    model.answer({})
-    return model
+    return open_model(session, ledger=ledger)
 
 
 def lengths(answer: dict[str, Any], name: str) -> dict[str, int]:

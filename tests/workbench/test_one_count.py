@@ -22,8 +22,8 @@ from inspector.workbench.payloads.sections import ALL_SECTIONS, format_tokens, s
 from inspector.workbench.queries import answer_query
 from tests.claude_rows import Claude
 from tests.exported import unpack_page
-from tests.facts.test_regret import compacted_away
 from tests.facts.test_trace import ask
+from tests.telling import compact
 from tests.test_cuts import build, say, user
 
 LINES = [f"value_{number} = {number * 7}" for number in range(60)]
@@ -31,7 +31,12 @@ LINES = [f"value_{number} = {number * 7}" for number in range(60)]
 
 def read_in_parts(first: int) -> list[Entry]:
     """A file, read whole, and then again in three parts after a compaction."""
-    entries = [user("read"), *ask(first, "\n".join(LINES), file_path="src/auth.py"), say(), compacted_away()]
+    entries = [
+        user("read"),
+        *ask(first, "\n".join(LINES), file_path="src/auth.py"),
+        say(),
+        compact("all is well"),
+    ]
     entries.append(user("again"))
     for number, at in enumerate((0, 20, 40), first + 1):
         entries += [*ask(number, "\n".join(LINES[at : at + 20]), file_path="src/auth.py"), say()]

@@ -36,15 +36,14 @@ from inspector.workbench.queries import answer_query
 from tests.exported import all_texts, read_at, unpack_code, unpack_page
 from tests.redaction.test_redact import PLANTED
 from tests.shared import SHARED, needs_shared
+from tests.workbench.asking import open_model
 
 SECRETS = [secret for kind, (_, secret) in PLANTED.items()]
 
 
 @pytest.fixture(scope="module")
 def model() -> WorkbenchModel:
-    model = WorkbenchModel(open_demo(), "flue")
-    model.answer({})
-    return model
+    return open_model(open_demo(), "flue")
 
 
 @pytest.fixture(scope="module")
@@ -182,8 +181,7 @@ def test_without_scripts_a_page_says_what_it_is_and_what_was_left_out(plain: pag
 
 
 def test_the_review_names_what_the_page_leaves_out(tmp_path: Path) -> None:
-    model = WorkbenchModel(planted_session(tmp_path), "keep-recent-turns")
-    model.answer({})
+    model = open_model(planted_session(tmp_path), "keep-recent-turns")
     told = review(model)
     names = [finding.name for finding in told.findings]
     assert names == [finding.name for finding in make(model).findings]
@@ -278,8 +276,8 @@ def test_the_page_holds_labels_and_texts_of_all_blocks(model: WorkbenchModel, ma
 
 
 def test_what_stands_for_a_rewritten_block_is_held_for_both_sides_of_the_cut() -> None:
-    model = WorkbenchModel(open_demo(), "langchain-clear")
-    model.answer({})
+    whole = open_demo()
+    model = open_model(whole.at(whole.entries[150].id), "langchain-clear")
     held, buffers = unpack_page(make(model).html)
     plan = held["plan"]
     wire, number = read_at(plan["drawn"], 0), plan["data"][0]
@@ -338,7 +336,7 @@ def test_pages_are_the_same_on_every_run(model: WorkbenchModel, made: page.Page)
 
 @needs_shared
 def test_a_page_of_a_real_session_holds_every_block_and_no_user_s_name() -> None:
-    name = "cc-3auto-compactions-893l.jsonl"
+    name = "cc-small-no-compaction.jsonl"
     model = WorkbenchModel(open_session(SHARED / "sessions" / "claude-code--entireio-cli" / name))
     held, _ = unpack_page(make(model).html)
     assert len(held["bodies"]) == len(model.plan.table.tokens)
@@ -379,8 +377,8 @@ def test_the_page_lists_what_every_policy_would_leave(model: WorkbenchModel, mad
 def test_the_page_does_not_name_the_policies_of_its_maker(monkeypatch: pytest.MonkeyPatch) -> None:
     own = find_policy("flue").model_copy(update={"name": "of-our-customer", "title": "Of our customer"})
     monkeypatch.setitem(registry._own, own.name, own)
-    model = WorkbenchModel(open_demo(), "flue")
-    model.answer({})
+    whole = open_demo()
+    model = open_model(whole.at(whole.entries[30].id), "flue")
     assert "of-our-customer" in json.dumps(to_json(list_choices(model.plan)))
     held, _ = unpack_page(make(model).html)
     assert "customer" not in json.dumps(held["told"]["policies"]) + json.dumps(held["told"]["policy_results"])

@@ -17,6 +17,7 @@ from tests.claude_rows import Claude, dump
 from tests.exported import all_texts, unpack_page
 from tests.formats.test_claude_rewind import talk
 from tests.shared import SHARED, needs_shared
+from tests.workbench.asking import open_model
 
 SECRET = "hf_abcdefghijklmnopqrstuvwxyzABCDEFGH"
 RULE = "Please never touch data/almanac.json, it is signed, and always ask before you push."
@@ -93,7 +94,6 @@ def test_a_page_of_a_file_opens_at_the_compaction_that_did_the_most_harm(tmp_pat
 REAL = [
     "claude-code--context-evaluator/cc-1compact-417l.jsonl",
     "opencode--generated/opencode-3compactions-65msgs.json",
-    "sweep--nimbus/opencode-c4563648bb.jsonl",
     "atif--inspect_scout/terminus_2-context-summarization.trajectory.json",
 ]
 
@@ -135,8 +135,7 @@ def compare_answers(live: Any, held: Any, where: str) -> None:
 
 def compare_with_live(session: Session) -> None:
     """Hold each answer of the exported opening against the workbench's own."""
-    model = WorkbenchModel(session, "auto")
-    model.answer({})
+    model = open_model(session, "auto")
     held = unpack_page(make(model).html)[0]["told"]
     for look in dict.fromkeys([model.inputs["look"], "plan"]):
         model.answer({"look": look})

@@ -17,6 +17,7 @@ from inspector.workbench.queries import answer_query
 from tests.claude_rows import Claude, dump
 from tests.golden_wire import draw_all
 from tests.payload_types import FILE, TRAITS, list_replies, make_schema, to_text
+from tests.workbench.asking import open_model
 
 
 def test_the_schema_in_the_tree_is_that_of_the_payloads() -> None:
@@ -48,9 +49,7 @@ def test_a_reply_holds_what_its_kind_says_and_nothing_else(model: WorkbenchModel
 
 @pytest.fixture(scope="module")
 def model() -> WorkbenchModel:
-    model = WorkbenchModel(open_demo(), "flue")
-    model.answer({})
-    return model
+    return open_model(open_demo(), "flue")
 
 
 def assert_is(value: dict[str, Any], name: str, root: str) -> None:

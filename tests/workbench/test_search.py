@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from inspector.session.blocks import Text, ToolCall, ToolOutput
+from inspector.session.blocks import Text
 from inspector.session.entries import Boundary, Entry
 from inspector.session.session import Session
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
 from inspector.workbench.payloads.search import find_text
 from tests.strategies import sessions
+from tests.telling import use
 
 
 def talk(*entries: Entry, **fields: Any) -> Session:
@@ -45,13 +46,10 @@ def marked(hit: dict[str, Any]) -> list[str]:
 @pytest.fixture(scope="module")
 def compacted() -> Session:
     """Two turns about a lighthouse, a compaction that keeps neither, and one turn after it."""
-    call = ToolCall(id="t1", name="Read", input={"file_path": "src/Lighthouse.py"})
-    answer = ToolOutput(call_id="t1", parts=(Text(text="class Lighthouse: ..."),))
     summary = say("user", "a lighthouse was read", kind="compaction", boundary=Boundary())
     return talk(
         say("user", "open the LIGHTHOUSE"),
-        Entry(id="", role="assistant", blocks=(call,)),
-        Entry(id="", role="tool", blocks=(answer,)),
+        *use(1, "Read", "class Lighthouse: ...", file_path="src/Lighthouse.py"),
         say("assistant", "done"),
         summary,
         say("user", "and the lighthouse now?"),

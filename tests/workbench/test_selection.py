@@ -8,20 +8,12 @@ import pytest
 
 from inspector import open_demo
 from inspector.workbench.model import WorkbenchModel
-from inspector.workbench.queries import answer_query
+from tests.workbench.asking import ask, open_model
 
 
 @pytest.fixture
 def model() -> WorkbenchModel:
-    model = WorkbenchModel(open_demo(), "auto")
-    model.answer({})
-    return model
-
-
-def ask(model: WorkbenchModel, kind: str, **query: Any) -> dict[str, Any]:
-    reply = answer_query(model, {"type": kind, "id": 1, "place": model.shown.place, **query})
-    assert reply["type"] == kind, reply
-    return reply
+    return open_model(open_demo(), "auto")
 
 
 def select(model: WorkbenchModel, first: int, last: int) -> dict[str, Any]:

@@ -17,13 +17,12 @@ from inspector.workbench.payloads.columns import unpack
 from inspector.workbench.saved_plans import choose_saved
 from tests.claude_rows import Claude, dump
 from tests.exported import read_at, unpack_page
+from tests.workbench.asking import open_model
 
 
 @pytest.fixture
 def model() -> WorkbenchModel:
-    model = WorkbenchModel(open_demo(), "flue")
-    model.answer({})
-    return model
+    return open_model(open_demo(), "flue")
 
 
 def name_start(model: WorkbenchModel, number: int) -> str:

@@ -25,13 +25,7 @@ from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.payloads.columns import unpack
 from inspector.workbench.payloads.lesson import play_rules
 from inspector.workbench.payloads.scene import draw_plan
-from inspector.workbench.written_summaries import (
-    MOST,
-    fill_in,
-    keep,
-    load_written,
-    update_written,
-)
+from inspector.workbench.written_summaries import MOST, fill_in, keep, load_written, update_written
 from tests.strategies import chars
 from tests.test_laws import plans
 

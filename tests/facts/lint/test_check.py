@@ -19,25 +19,14 @@ from inspector.planning.planner import make_plan
 from inspector.policies.policy import Policy
 from inspector.policies.rules.drop_older import DropOlder
 from inspector.session.blocks import Text, ToolCall, ToolOutput
-from inspector.session.entries import Boundary, Entry
+from inspector.session.entries import Entry
 from inspector.session.session import Session
 from inspector.tokens.ledger import count_tokens
 from tests.strategies import sessions
+from tests.telling import compact, use
 from tests.test_cuts import build, say, user
 
 SESSION = open_demo()
-
-
-def act(number: int, tool: str, told: str = "ok", failed: bool = False, **given: Any) -> tuple[Entry, Entry]:
-    """A call and its answer."""
-    call = ToolCall(id=f"c{number}", name=tool, input=given)
-    output = ToolOutput(call_id=f"c{number}", name=tool, parts=(Text(text=told),), is_error=failed)
-    return Entry(id="", role="assistant", blocks=(call,)), Entry(id="", role="tool", blocks=(output,))
-
-
-def compact(summary: str) -> Entry:
-    blocks = (Text(text=summary),) if summary else ()
-    return Entry(id="", kind="compaction", blocks=blocks, boundary=Boundary(summary=summary))
 
 
 def found(*before: Entry, summary: str = "all is well", after: tuple[Entry, ...] = ()) -> list[LintFinding]:
@@ -64,8 +53,8 @@ def test_the_demo_shows_its_lost_file_and_rule() -> None:
 
 
 def test_CI001_an_edited_file_is_lost_and_one_that_was_only_read_is_not_told() -> None:
-    edit = act(1, "Edit", file_path="src/a.py", old_string="x", new_string="y")
-    look = act(2, "Read", file_path="src/b.py")
+    edit = use(1, "Edit", file_path="src/a.py", old_string="x", new_string="y")
+    look = use(2, "Read", file_path="src/b.py")
     assert codes(user("work"), *look, *edit) == {"CI001": "src/a.py"}
     assert "CI001" not in codes(user("work"), *edit, summary="src/a.py was changed")
 
@@ -79,98 +68,77 @@ def test_CI002_a_rule_of_the_user_is_lost() -> None:
 
 
 @pytest.mark.parametrize(
-    "asked",
+    ("code", "typed", "binds"),
     [
-        "let's look at the invoices first",
-        "make sure it's in the French folder",
-        "Then it should list the prices.",
+        ("CI002", "let's look at the invoices first", False),
+        ("CI002", "make sure it's in the French folder", False),
+        ("CI002", "Then it should list the prices.", False),
+        ("CI002", "Show me each file that changed since Monday.", False),
+        ("CI002", "Update every README so that it names the new flag.", False),
+        ("CI002", "Run all benchmarks once and send me the numbers.", False),
+        ("CI002", "Delete everything below build and start again, the short way.", False),
+        ("CI002", "Write a test for any branch of this function.", False),
+        ("CI002", "Propose where each of these files should go.", False),
+        ("CI002", "Ideally we would see all of them, regardless of who made them.", False),
+        ("CI002", "ok, wrte a plan in notes.md, it needs to cover everything we want.", False),
+        ("CI002", "let's never rename a column", True),
+        ("CI002", "Run the linter before each commit.", True),
+        ("CI002", "Add a docstring to every new function.", True),
+        ("CI002", "Mention the ticket in each pull request.", True),
+        ("CI002", "Retry three times at most.", True),
+        ("CI002", "It is forbidden to log passwords.", True),
+        ("CI002", "Don't touch it.", True),
+        ("CI002", "Every commit must be signed.", True),
+        ("CI002", "This must never be cached.", True),
+        ("CI014", "let's do 2 for now", False),
+        ("CI014", "Let's move the helper into utils.py.", False),
+        ("CI014", "option 2", False),
+        ("CI014", "let's go with SQLite", True),
     ],
 )
-def test_CI002_a_request_is_missed_only_until_the_user_goes_on(asked: str) -> None:
-    assert codes(user(asked), say())["CI002"] == asked
-    assert "CI002" not in codes(user(asked), say(), user("Thanks. What does the parser do?"), say())
+def test_a_request_or_choice_is_missed_until_the_user_goes_on_and_a_rule_in_later_turns(
+    code: str, typed: str, binds: bool
+) -> None:
+    now = codes(user(typed), say())
+    assert now.get(code, now.get("CI018")) == typed
+    later = codes(user(typed), say(), user("Thanks. What does the parser do?"), say())
+    assert later.get(code) == (typed if binds else None)
+
+
+EDIT = use(1, "Edit", file_path="src/a.py", old_string="x", new_string="y")
 
 
 @pytest.mark.parametrize(
-    "asked",
+    ("steps", "settles"),
     [
-        "Show me each file that changed since Monday.",
-        "Update every README so that it names the new flag.",
-        "Run all benchmarks once and send me the numbers.",
-        "Delete everything below build and start again, the short way.",
-        "Write a test for any branch of this function.",
-        "Propose where each of these files should go.",
-        "Ideally we would see all of them, regardless of who made them.",
-        "ok, wrte a plan in notes.md, it needs to cover everything we want.",
-    ],
-)
-def test_CI002_a_task_about_many_things_is_no_rule(asked: str) -> None:
-    assert "CI002" not in codes(user(asked), say(), user("Thanks. What does the parser do?"), say())
-
-
-@pytest.mark.parametrize(
-    "rule",
-    [
-        "let's never rename a column",
-        "Run the linter before each commit.",
-        "Add a docstring to every new function.",
-        "Mention the ticket in each pull request.",
-        "Retry three times at most.",
-        "It is forbidden to log passwords.",
-        "Don't touch it.",
-        "Every commit must be signed.",
-        "This must never be cached.",
-    ],
-)
-def test_CI002_a_rule_binds_in_later_turns(rule: str) -> None:
-    assert codes(user(rule), say(), user("Thanks. What does the parser do?"), say())["CI002"] == rule
-
-
-EDIT = act(1, "Edit", file_path="src/a.py", old_string="x", new_string="y")
-
-
-@pytest.mark.parametrize(
-    "steps",
-    [
-        act(2, "Bash", "", command="git checkout -- src/a.py"),
-        act(2, "Bash", "", command="cd app; git restore src"),
-        act(2, "Bash", "", command="git -C app rm -q src/a.py"),
-        act(2, "Bash", "", command="rm -rf src/"),
+        (use(2, "Bash", "", command="git checkout -- src/a.py"), True),
+        (use(2, "Bash", "", command="cd app; git restore src"), True),
+        (use(2, "Bash", "", command="git -C app rm -q src/a.py"), True),
+        (use(2, "Bash", "", command="rm -rf src/"), True),
         (
-            *act(
-                2,
-                "Bash",
-                "[main 1a2b3c4] Fix the failed job",
-                command="git add -A && git commit -m x && git push",
-            ),
-            *act(3, "Bash", "To host", command="git push"),
+            use(2, "Bash", "[main 1a2b3c4] Fix", command="git add -A && git commit -m x && git push")
+            + use(3, "Bash", "To host", command="git push"),
+            True,
         ),
+        (use(2, "Edit", file_path="src/a.py", old_string="y", new_string="z"), False),
+        (use(2, "Bash", "fatal: rejected", command="git checkout -- src/a.py"), False),
+        (use(2, "Bash", "", command="git restore --staged src/a.py"), False),
+        (use(2, "Bash", "[main 1a2b3c4] Fix", command="git commit -am x"), False),
+        (use(2, "Bash", "ok", command="git add src/b.py && git commit -m x && git push"), False),
+        (use(2, "Bash", "", command="rm other/a.py"), False),
     ],
 )
-def test_CI001_a_settled_file_is_not_missed(steps: tuple[Entry, ...]) -> None:
+def test_CI001_a_settled_file_is_missed_only_once_it_is_changed_again(
+    steps: tuple[Entry, ...], settles: bool
+) -> None:
     later = user("Now explain the parser."), say(), user("thanks"), say()
-    assert codes(user("work"), *EDIT, *steps, *later) == {}
-    again = act(9, "Edit", file_path="src/a.py", old_string="p", new_string="q")
-    assert codes(user("work"), *EDIT, *steps, *later, *again) == {"CI001": "src/a.py"}
-
-
-@pytest.mark.parametrize(
-    "steps",
-    [
-        act(2, "Edit", file_path="src/a.py", old_string="y", new_string="z"),
-        act(2, "Bash", "fatal: rejected", command="git checkout -- src/a.py"),
-        act(2, "Bash", "", command="git restore --staged src/a.py"),
-        act(2, "Bash", "[main 1a2b3c4] Fix", command="git commit -am x"),
-        act(2, "Bash", "ok", command="git add src/b.py && git commit -m x && git push"),
-        act(2, "Bash", "", command="rm other/a.py"),
-    ],
-)
-def test_CI001_a_file_that_is_not_settled_is_missed(steps: tuple[Entry, ...]) -> None:
-    assert codes(user("work"), *EDIT, *steps, user("Now explain the parser."), say())["CI001"] == "src/a.py"
+    assert codes(user("work"), *EDIT, *steps, *later) == ({} if settles else {"CI001": "src/a.py"})
+    again = use(9, "Edit", file_path="src/a.py", old_string="p", new_string="q")
+    assert codes(user("work"), *EDIT, *steps, *later, *again)["CI001"] == "src/a.py"
 
 
 def todos(number: int, *items: tuple[str, str]) -> tuple[Entry, Entry]:
-    return act(number, "TodoWrite", todos=[{"content": text, "status": status} for text, status in items])
+    return use(number, "TodoWrite", todos=[{"content": text, "status": status} for text, status in items])
 
 
 def test_CI003_only_what_the_last_list_left_open_counts() -> None:
@@ -182,19 +150,19 @@ def test_CI003_only_what_the_last_list_left_open_counts() -> None:
 
 
 def test_CI004_the_last_error_is_lost_and_an_earlier_one_is_not_told() -> None:
-    old = act(1, "Bash", "ValueError: the old one", True, command="make old")
-    new = act(2, "Bash", "KeyError: the new one\nTypeError: and another", True, command="make new")
+    old = use(1, "Bash", "ValueError: the old one", True, command="make old")
+    new = use(2, "Bash", "KeyError: the new one\nTypeError: and another", True, command="make new")
     lost = [f for f in found(user("work"), *old, *new) if f.code == "CI004"]
     assert ["KeyError" in f.sentence for f in lost] == [True]
     assert "CI004" not in codes(user("work"), *old, *new, summary="it ends in KeyError: the new one")
 
 
 def test_CI005_the_check_that_failed_last_and_did_not_pass_since() -> None:
-    failed = act(1, "Bash", "boom", True, command="make all")
-    passed = act(2, "Bash", command="pytest tests/new.py")
+    failed = use(1, "Bash", "boom", True, command="make all")
+    passed = use(2, "Bash", command="pytest tests/new.py")
     lost = [f.sentence for f in found(user("work"), *failed, *passed) if f.code == "CI005"]
     assert len(lost) == 1 and "make all" in lost[0]
-    again = act(3, "Bash", command="make all")
+    again = use(3, "Bash", command="make all")
     assert "CI005" not in codes(user("work"), *failed, *passed, *again)
 
 
@@ -208,7 +176,7 @@ def test_CI005_the_check_that_failed_last_and_did_not_pass_since() -> None:
     ],
 )
 def test_CI005_a_failure_is_told_of_the_check_that_failed(command: str, summary: str, lost: bool) -> None:
-    failed = act(1, "Bash", "boom", True, command=command)
+    failed = use(1, "Bash", "boom", True, command=command)
     assert ("CI005" in codes(user("work"), *failed, summary=summary)) == lost
 
 
@@ -228,7 +196,7 @@ def test_CI005_a_failure_is_told_of_the_check_that_failed(command: str, summary:
 def test_a_failure_that_is_told_by_its_code_its_test_or_in_other_words_is_not_absent(
     command: str, output: str, summary: str
 ) -> None:
-    failed = act(1, "Bash", output, True, command=command)
+    failed = use(1, "Bash", output, True, command=command)
     assert not {"CI004", "CI005"} & codes(user("work"), *failed, summary=summary).keys()
     others = ("We are on schedule.", "The E2E run is against staging. The colours fail to please.")
     for other in others[: 2 - ("E2E" in summary)]:
@@ -237,22 +205,22 @@ def test_a_failure_that_is_told_by_its_code_its_test_or_in_other_words_is_not_ab
 
 
 def test_a_failure_of_a_chain_is_repaired_when_its_checks_pass() -> None:
-    failed = act(1, "Bash", "KeyError: no table", True, command="just migrate && just test")
+    failed = use(1, "Bash", "KeyError: no table", True, command="just migrate && just test")
     for command, repaired in (("just fill && just test", True), ("just migrate", False)):
-        later = act(2, "Bash", "12 passed", command=command)
+        later = use(2, "Bash", "12 passed", command=command)
         assert repaired != ("CI004" in codes(user("work"), *failed, *later))
 
 
 def test_CI006_a_created_file_is_lost_whatever_was_done_to_it_later() -> None:
-    write = act(1, "Write", file_path="src/new.py", content="x")
-    edit = act(2, "Edit", file_path="src/new.py", old_string="x", new_string="y")
+    write = use(1, "Write", file_path="src/new.py", content="x")
+    edit = use(2, "Edit", file_path="src/new.py", old_string="x", new_string="y")
     assert codes(user("work"), *write, *edit)["CI006"] == "src/new.py"
     assert "CI001" not in codes(user("work"), *write, *edit)
 
 
 def test_CI007_only_the_name_of_an_edited_file_is_left_and_another_file_has_it() -> None:
-    look = act(1, "Read", file_path="src/right/util.py")
-    edit = act(2, "Edit", file_path="src/left/util.py", old_string="x", new_string="y")
+    look = use(1, "Read", file_path="src/right/util.py")
+    edit = use(2, "Edit", file_path="src/left/util.py", old_string="x", new_string="y")
     lost = [f for f in found(user("work"), *look, *edit, summary="util.py is done") if f.code == "CI007"]
     assert [f.fact.form for f in lost if f.fact is not None] == ["src/left/util.py"]
     told = "Only “util.py” is left of the file src/left/util.py, and src/right/util.py has the same name"
@@ -267,8 +235,8 @@ def test_CI008_a_line_of_a_summary_that_nothing_grounds() -> None:
 
 
 def test_CI009_what_was_lost_and_read_again() -> None:
-    look = act(1, "Read", "a long text", file_path="src/a.py")
-    again = act(2, "Read", "a long text", file_path="src/a.py")
+    look = use(1, "Read", "a long text", file_path="src/a.py")
+    again = use(2, "Read", "a long text", file_path="src/a.py")
     lost = [f for f in found(user("work"), *look, after=again) if f.code == "CI009"]
     assert len(lost) == 1
     assert "read again" in lost[0].sentence
@@ -289,20 +257,8 @@ def test_CI014_a_choice_of_the_user_is_lost() -> None:
     assert finding.severity == "warning"
 
 
-@pytest.mark.parametrize("picked", ["let's do 2 for now", "Let's move the helper into utils.py.", "option 2"])
-def test_CI014_a_choice_that_was_carried_out_is_not_missed(picked: str) -> None:
-    assert codes(user(picked), say())["CI014"] == picked
-    assert "CI014" not in codes(user(picked), say(), user("Thanks. What does the parser do?"), say())
-
-
-def test_CI014_what_was_chosen_is_missed_in_later_turns() -> None:
-    chosen = "let's go with SQLite"
-    later = user("Thanks. What does the parser do?")
-    assert codes(user(chosen), say(), later, say())["CI014"] == chosen
-
-
 def test_CI011_what_a_summary_nobody_can_read_holds_is_unknown_and_no_loss() -> None:
-    edit = act(1, "Edit", file_path="src/a.py", old_string="x", new_string="y")
+    edit = use(1, "Edit", file_path="src/a.py", old_string="x", new_string="y")
     findings = lint(build(user("work"), *edit, compact(""), user("go on"), say()))
     assert findings.ok
     by_code = {f.code: f for f in findings}
@@ -374,9 +330,7 @@ def answered(name: str) -> Entry:
 
 
 def keeping(first: str | None) -> Entry:
-    return compact("all is well").model_copy(
-        update={"boundary": Boundary(summary="all is well", first_kept=first)}
-    )
+    return compact("all is well", first_kept=first)
 
 
 ORPHAN = (
@@ -413,32 +367,15 @@ def test_CI013_a_recorded_compaction_that_leaves_half_a_pair(
 
 def test_the_table_of_codes_is_complete_and_stable() -> None:
     assert list(LINT_CODES) == [f"CI{number:03}" for number in range(1, len(LINT_CODES) + 1)]
-    assert [lint.name for lint in LINT_CODES.values()] == [
-        "edited file absent",
-        "user's rule absent",
-        "open to-do absent",
-        "last error absent",
-        "last result absent",
-        "created file absent",
-        "ambiguous file name",
-        "ungrounded summary line",
-        "needed again",
-        "decision absent",
-        "summary unreadable",
-        "nothing compacted",
-        "context refused",
-        "user's choice absent",
-        "superseded value carried on",
-        "value changed",
-        "rule contradicted",
-        "last request absent",
-        "earlier attempt absent",
-        "address or id absent",
-        "exception added",
-    ]
+    assert "; ".join(one.name for one in LINT_CODES.values()) == (
+        "edited file absent; user's rule absent; open to-do absent; last error absent; last "
+        "result absent; created file absent; ambiguous file name; ungrounded summary line; needed"
+        " again; decision absent; summary unreadable; nothing compacted; context refused; user's "
+        "choice absent; superseded value carried on; value changed; rule contradicted; last "
+        "request absent; earlier attempt absent; address or id absent; exception added"
+    )
     for code, one in LINT_CODES.items():
-        assert one.code == code
-        assert one.severity in SEVERITIES
+        assert (one.code, one.severity in SEVERITIES) == (code, True)
         assert one.sentence.endswith(".")
         assert one.example.endswith((".", ".”"))
 
@@ -511,16 +448,16 @@ def test_github_commands_cannot_be_forged_by_a_transcript() -> None:
 
 def test_the_last_todo_list_decides_and_an_empty_one_too() -> None:
     open_todo = {"content": "Write the parser for dates", "status": "pending", "activeForm": "Writing"}
-    listed = act(1, "TodoWrite", todos=[open_todo])
+    listed = use(1, "TodoWrite", todos=[open_todo])
     assert "CI003" in codes(user("work"), *listed)
-    assert "CI003" not in codes(user("work"), *listed, *act(2, "TodoWrite", todos=[]))
-    assert "CI003" in codes(user("work"), *listed, *act(2, "ci", checks=[{"name": "lint", "status": "ok"}]))
+    assert "CI003" not in codes(user("work"), *listed, *use(2, "TodoWrite", todos=[]))
+    assert "CI003" in codes(user("work"), *listed, *use(2, "ci", checks=[{"name": "lint", "status": "ok"}]))
 
 
 def update(
     number: int, task: Any, output: str = "Updated task", failed: bool = False, **arguments: Any
 ) -> Any:
-    return act(number, "TaskUpdate", output, failed, taskId=task, **arguments)
+    return use(number, "TaskUpdate", output, failed, taskId=task, **arguments)
 
 
 @pytest.mark.parametrize(
@@ -581,7 +518,7 @@ def test_what_the_user_decided_tried_or_pointed_to_is_missed_in_later_turns(
 
 
 def test_CI018_a_question_is_missed_until_it_is_answered() -> None:
-    asked, look = user("Should the old prologue stay?"), act(1, "Read", file_path="prologue.md")
+    asked, look = user("Should the old prologue stay?"), use(1, "Read", file_path="prologue.md")
     assert "CI018" in codes(asked, *look)
     assert "CI018" not in codes(asked, *look, say())
     assert "CI018" not in codes(user("Good catch."), *look)
@@ -595,13 +532,13 @@ def test_CI018_what_was_said_last_is_missed_until_the_user_goes_on() -> None:
 
 
 def test_CI004_a_failing_test_is_missed_although_another_one_passed_since() -> None:
-    failed = act(1, "Bash", "FAIL test/orders.test.ts", failed=True, command="npm test -- orders")
-    other = act(2, "Bash", "PASS test/dual.test.ts", command="npm test -- dual")
-    typing = act(3, "Bash", "a.ts(1,7): error TS2322: No.", failed=True, command="npx tsc --noEmit")
+    failed = use(1, "Bash", "FAIL test/orders.test.ts", failed=True, command="npm test -- orders")
+    other = use(2, "Bash", "PASS test/dual.test.ts", command="npm test -- dual")
+    typing = use(3, "Bash", "a.ts(1,7): error TS2322: No.", failed=True, command="npx tsc --noEmit")
     assert codes(user("go"), *failed, *other, *typing, summary="The compiler reports TS2322.") == {
         "CI004": "FAIL test/orders.test.ts"
     }
-    again = act(4, "Bash", "Tests: 12 passed", command="npm test")
+    again = use(4, "Bash", "Tests: 12 passed", command="npm test")
     assert codes(user("go"), *failed, *other, *again, summary="all is well") == {}
 
 
@@ -619,8 +556,8 @@ def test_a_value_is_told_once_with_its_sentence_and_never_for_pasted_words() -> 
 
 
 def test_rules_come_before_files_and_these_before_open_todos() -> None:
-    edit = act(1, "Edit", file_path="src/a.py", old_string="x", new_string="y")
-    todo = act(2, "TodoWrite", todos=[{"content": "Paint the door", "status": "pending"}])
+    edit = use(1, "Edit", file_path="src/a.py", old_string="x", new_string="y")
+    todo = use(2, "TodoWrite", todos=[{"content": "Paint the door", "status": "pending"}])
     session = build(
         user("Never push to main."), *edit, *todo, user("thanks"), compact("all is well"), user("k")
     )
@@ -637,7 +574,7 @@ def test_rules_come_before_files_and_these_before_open_todos() -> None:
     ],
 )
 def test_a_folder_is_not_called_a_file(command: str, named: str) -> None:
-    sentences = [finding.sentence for finding in found(*act(1, "Bash", command=command), user("thanks"))]
+    sentences = [finding.sentence for finding in found(*use(1, "Bash", command=command), user("thanks"))]
     assert any(sentence.startswith(named) for sentence in sentences), sentences
 
 

@@ -14,7 +14,7 @@ from inspector.session.session import Session
 from inspector.summaries.extractive.summariser import ExtractiveSummariser
 from inspector.summaries.write import summarise
 from inspector.tokens.ledger import count_tokens
-from tests.facts.lint.test_check import act
+from tests.telling import use
 from tests.test_cuts import build, say, user
 
 DROP_OLDER = [{"kind": "keep-recent-turns", "turns": 1}, {"kind": "drop-older"}]
@@ -31,7 +31,7 @@ def test_a_session_that_needs_no_compaction_is_no_error(window: int | None, why:
 
 def talk_of_a_fix() -> Session:
     """A short talk about one file, of which 12 tests pass."""
-    edit = act(1, "Edit", file_path="src/a.py", old_string="x", new_string="y")
+    edit = use(1, "Edit", file_path="src/a.py", old_string="x", new_string="y")
     return build(user("Fix src/a.py."), *edit, say("12 tests pass."), user("Go on."), say("Done."), user("?"))
 
 

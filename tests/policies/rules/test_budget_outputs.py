@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from inspector.planning.assemble import build_context
 from inspector.planning.planner import make_plan
 from inspector.policies.policy import read_policy
-from inspector.session.blocks import Text, ToolCall, ToolOutput
-from inspector.session.entries import Entry
 from inspector.tokens.ledger import count_tokens
+from tests.telling import use
 from tests.test_cuts import build, user
 
 
@@ -33,11 +32,7 @@ def test_an_output_beyond_the_budget_shows_both_its_ends_and_says_what_is_left_o
     """PEERS §1: a fifth of what is shown is the beginning. A character of two units is shown whole or not."""
     # So long that what stands in its place is shorter.
     text = f"{beginning}{' middle' * 500}{end}"
-    call = ToolCall(id="c", name="Read", input={})
-    output = ToolOutput(call_id="c", name="Read", parts=(Text(text=text),))
-    session = build(
-        user(), Entry(id="", role="assistant", blocks=(call,)), Entry(id="", role="tool", blocks=(output,))
-    )
+    session = build(user(), *use(1, "Read", text))
     rule = {"kind": "budget-outputs", "tokens": 0, "characters": shown}
     policy = read_policy({"name": "mine", "rules": [rule]})
     plan = make_plan(session, count_tokens(session), policy, reason="manual")

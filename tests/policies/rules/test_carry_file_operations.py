@@ -13,22 +13,15 @@ from inspector.planning.plan import Plan
 from inspector.planning.planner import make_plan
 from inspector.planning.summary_jobs import Checkpoint
 from inspector.policies.rules.carry_file_operations import collect
-from inspector.session.blocks import Text, ToolCall, ToolOutput
-from inspector.session.entries import Entry
 from inspector.session.session import Session
 from inspector.summaries.record import append_checkpoint
 from inspector.tokens.counter import Counter as TokenCounter
 from inspector.tokens.ledger import count_tokens
 from tests.strategies import sessions
+from tests.telling import use
 from tests.test_cuts import build, say, user
 
 LENGTH = TokenCounter("length", "Characters", lambda texts: np.array([len(t) for t in texts], np.int32))
-
-
-def act(number: int, tool: str, **given: Any) -> tuple[Entry, Entry]:
-    call = ToolCall(id=f"c{number}", name=tool, input=given)
-    output = ToolOutput(call_id=f"c{number}", name=tool, parts=(Text(text="ok"),))
-    return Entry(id="", role="assistant", blocks=(call,)), Entry(id="", role="tool", blocks=(output,))
 
 
 def plan_of(session: Session, **knobs: Any) -> Plan:
@@ -46,12 +39,12 @@ def lists(plan: Plan) -> tuple[list[str], list[str]]:
 def busy() -> Session:
     session = build(
         user("work"),
-        *act(1, "read", path="plain.py"),
-        *act(2, "Read", file_path="/repo/src/argument.py"),
-        *act(3, "mcp__files__read_file", path="src/server.py"),
-        *act(4, "Bash", command="cat src/shell.py && sed -i s/a/b/ src/changed.py > src/out.txt"),
-        *act(5, "Edit", file_path="src/edited.py", old_string="a", new_string="b"),
-        *act(6, "Grep", pattern="x", path="src/only_listed"),
+        *use(1, "read", path="plain.py"),
+        *use(2, "Read", file_path="/repo/src/argument.py"),
+        *use(3, "mcp__files__read_file", path="src/server.py"),
+        *use(4, "Bash", command="cat src/shell.py && sed -i s/a/b/ src/changed.py > src/out.txt"),
+        *use(5, "Edit", file_path="src/edited.py", old_string="a", new_string="b"),
+        *use(6, "Grep", pattern="x", path="src/only_listed"),
         say("done"),
     )
     return session.model_copy(update={"cwd": "/repo"})
@@ -63,8 +56,16 @@ def test_every_tool_sees_other_arguments_servers_and_shell_commands() -> None:
     assert modified == ["src/changed.py", "src/edited.py", "src/out.txt"]
 
 
-def test_the_lists_go_on_into_the_next_compaction() -> None:
+def test_the_lists_are_the_end_of_the_summary_and_go_on_into_the_next_compaction() -> None:
     plan = plan_of(busy(), every_tool=True)
+    read, modified = ("\n".join(names) for names in lists(plan))
+    assert (
+        build_context(plan.session, plan)
+        .pieces[0]
+        .block.text.endswith(
+            f"<read-files>\n{read}\n</read-files>\n<modified-files>\n{modified}\n</modified-files>"
+        )
+    )
     done = append_checkpoint(plan, Checkpoint(text="all is well", by="a test"), "k1")
     told = done["k1"].boundary
     assert told is not None

@@ -5,13 +5,12 @@ from __future__ import annotations
 from inspector import build_context, count_tokens, make_plan
 from inspector.session.blocks import Text, ToolCall, ToolOutput
 from inspector.session.entries import Entry
+from tests.telling import use
 from tests.test_cuts import build, say, user
 
 
 def act(number: int) -> tuple[Entry, Entry]:
-    call = ToolCall(id=f"c{number}", name="Read", input={"path": f"{number}.py " * 40})
-    output = ToolOutput(call_id=f"c{number}", name="Read", parts=(Text(text="line " * 200),))
-    return Entry(id="", role="assistant", blocks=(call,)), Entry(id="", role="tool", blocks=(output,))
+    return use(number, "Read", "line " * 200, path=f"{number}.py " * 40)
 
 
 def test_the_inputs_of_exactly_the_cleared_outputs_are_emptied() -> None:

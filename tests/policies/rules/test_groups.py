@@ -48,6 +48,18 @@ def test_a_group_that_was_folded_has_the_size_of_its_line(measure: str) -> None:
     assert 0 < len(build_context(session, fewer).pieces) < 8
 
 
+@pytest.mark.parametrize(("order", "left"), [("best-fit", ["a", "b", "d"]), ("contiguous", ["d"])])
+def test_a_group_that_does_not_fit_is_skipped_or_ends_what_stays(order: str, left: list[str]) -> None:
+    rows = [
+        {"role": "user", "content": name * size} for name, size in zip("abcd", (4, 4, 90, 4), strict=True)
+    ]
+    session = read_session(rows)
+    settings = {"drop-groups.order": order, "drop-groups.amount": 20, "drop-groups.measure": "tokens"}
+    policy = find_policy("mastra-token-limiter").configured({**settings, "drop-groups.overhead": 0})
+    plan = make_plan(session, count_tokens(session, "chars4_utf16"), policy, window=20_000)
+    assert [piece.block.text[0] for piece in build_context(session, plan).pieces] == left
+
+
 @pytest.mark.parametrize("policy", ["haystack-pruning", "haystack-window", "haystack-summary"])
 def test_a_share_of_a_window_that_is_not_known_takes_nothing(policy: str) -> None:
     session = work(6, 400)

@@ -86,7 +86,8 @@ def test_what_is_forbidden_anywhere_stands_before_every_other_line(
 @pytest.mark.parametrize("headings", [True, False])
 def test_every_wording_comes_first_and_is_never_cut(rule: str, headings: bool) -> None:
     session = build(*talk(6), user(f"The board is blue today. {rule} Go on."), say("Noted."), *talk(6))
-    for tokens in range(10, 120, 5):
+    # A rule has its room from some 25 tokens on.
+    for tokens in (10, 20, 25, 30, 35, 50, 100):
         text = write(session, tokens, headings=headings)
         assert rule in lines(text)[:1] or rule.split()[-1] not in text
     assert rule == lines(write(session, 120, headings=headings))[0]
