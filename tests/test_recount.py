@@ -238,6 +238,9 @@ FOLDERS = (
 )
 REAL = sorted(path for folder in FOLDERS for path in (SHARED / "sessions").glob(folder))
 
+UNKNOWN = {"flue/before-compaction.session.json": 13, "pi/session.jsonl": 1}
+"""Blocks of bookkeeping entries, and a record of a build of one's own."""
+
 
 @needs_shared
 @pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)
@@ -245,3 +248,4 @@ def test_every_figure_of_a_real_session_is_the_one_recounted(path: Path) -> None
     session = open_shared(path)
     figures = recount.compare(path, session)
     assert [str(figure) for figure in figures if not figure.same] == []
+    assert session.unknown == UNKNOWN.get(f"{path.parent.name}/{path.name}", 0)

@@ -13,8 +13,8 @@ from inspector import open_session, open_sessions, read_session
 from inspector.errors import EmptySession, SeveralSessions
 from inspector.files import BEGINNING
 from inspector.session.blocks import Document, Reasoning, ToolOutput
+from tests.rows import CASES
 
-CASES = Path(__file__).parents[1] / "cases" / "formats"
 CLAUDE, CHATGPT = CASES / "claude-ai.json", CASES / "chatgpt.json"
 
 

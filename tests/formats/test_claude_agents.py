@@ -28,6 +28,7 @@ from inspector.session.session import Session
 from inspector.tokens.bill import BillLine
 from inspector.workbench.payloads.subagents import place_sides
 from tests.recount.__main__ import compare
+from tests.rows import dump
 from tests.shared import SHARED, needs_shared
 
 OPUS, HAIKU = "claude-opus-4-5-20251101", "claude-haiku-4-5-20251001"
@@ -103,10 +104,6 @@ def agent(id: str = "ab1", session: str = MAIN, **fields: Any) -> list[dict[str,
         user(f"{id}-3", f"{id}-2", returns("t2", "9.0s test_tides"), **own),
         reply(f"{id}-4", f"{id}-3", f"{id}-m2", LAST, says("test_tides takes 9 s."), **own),
     ]
-
-
-def dump(*rows: dict[str, Any]) -> bytes:
-    return b"".join(json.dumps(each).encode() + b"\n" for each in rows)
 
 
 def write(place: Path, *rows: dict[str, Any]) -> Path:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,9 +14,10 @@ from inspector.errors import EmptySession, ReadError
 from inspector.formats.harnesses.claude_code.agents import READER
 from inspector.formats.harnesses.claude_code.rows import decode_row, decode_row_slowly
 from inspector.formats.readers import read_session
-from inspector.session.blocks import Image, Reasoning, Text, ToolCall, ToolOutput, Unknown
+from inspector.session.blocks import Image, Reasoning, Text, ToolOutput, Unknown
 from inspector.session.entries import Request, Source, Usage
 from inspector.session.session import Session
+from tests.rows import dump
 
 Row = dict[str, Any]
 
@@ -57,12 +57,8 @@ def summary(uuid: str, parent: str | None, words: str = "What happened") -> Row:
     return user(uuid, parent, words, isCompactSummary=True)
 
 
-def jsonl(*rows: Any) -> bytes:
-    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
-
-
 def read(*rows: Any) -> Session:
-    session = READER.read(jsonl(*rows))
+    session = READER.read(dump(*rows))
     assert session.records == len(rows)
     return session
 
@@ -75,56 +71,13 @@ def live(session: Session) -> list[str]:
     return [session.entries[i].id for i in session.live.entries]
 
 
-# Telling the format
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"\n\n",
-        b"{",
-        b"[]",
-        b"\x89PNG\r\n\x1a\n\x00\xff",
-        jsonl({"type": "session", "version": 3, "id": "x", "timestamp": "t", "cwd": "/"}),
-        jsonl({"timestamp": "t", "type": "session_meta", "payload": {"id": "x"}}),
-        jsonl({"type": "session.start", "data": {}, "id": "x", "parentId": None}),
-        jsonl({"role": "user", "content": "hi"}),
-        jsonl({"sessionId": "x", "messages": []}),
-        b'{"messages": [{"role": "user", "content": "hi"}]}',
-    ],
-)
-def test_other_content_is_refused_with_a_reason(content: bytes) -> None:
-    reason = READER.sniff(content)
-    assert reason
-    assert len(reason) < 120
-
-
 def test_damage_at_the_beginning_hides_nothing() -> None:
-    content = b"\xff\n{\n" + jsonl(user("u", None, "hi"))
+    content = b"\xff\n{\n" + dump(user("u", None, "hi"))
     assert READER.sniff(content) is None
     assert READER.read(content).records == 3
 
 
-def test_a_transcript_in_which_nobody_speaks_is_an_error_that_says_so() -> None:
-    rows = jsonl(
-        {"type": "summary", "summary": "A title", "leafUuid": "x"}, system("s", None, "turn_duration")
-    )
-    with pytest.raises(
-        EmptySession, match=r"^data was recognised as claude-code.*none of its 2 records is a mes"
-    ):
-        read_session(rows)
-
-
 # The chain
-
-
-def test_entries_follow_each_other_by_parent() -> None:
-    session = read(user("u1", None, "hi"), reply("a1", "u1", text("hello")), user("u2", "a1", "bye"))
-    assert path(session) == ["u1", "a1", "u2"]
-    assert [entry.role for entry in session.entries] == ["user", "assistant", "user"]
-    assert session.leaf == "u2"
-    assert len(session.turns) == 2
 
 
 def test_the_chain_runs_through_rows_that_are_no_messages() -> None:
@@ -306,52 +259,6 @@ def test_reasoning_is_kept_when_it_is_empty_or_encrypted() -> None:
     )
 
 
-def test_calls_and_outputs_of_all_kinds() -> None:
-    assert blocks(
-        call("t1"),
-        {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "x"}},
-        {
-            "type": "web_search_tool_result",
-            "tool_use_id": "s1",
-            "content": [{"type": "web_search_result", "url": "u"}],
-        },
-        {"type": "mcp_tool_use", "id": "m1", "name": "query", "server_name": "db", "input": {}},
-        {"type": "mcp_tool_result", "tool_use_id": "m1", "is_error": True, "content": [text("no")]},
-        output("t1", None),
-    ) == (
-        ToolCall(id="t1", name="Read", input={"path": "a.py"}),
-        ToolCall(
-            id="s1",
-            name="web_search",
-            input={"query": "x"},
-            provider_fields={"type": "server_tool_use"},
-        ),
-        ToolOutput(
-            call_id="s1",
-            name="web_search",
-            parts=(Unknown(type="web_search_result", raw={"type": "web_search_result", "url": "u"}),),
-            provider_fields={
-                "type": "web_search_tool_result",
-                "content": [{"type": "web_search_result", "url": "u"}],
-            },
-        ),
-        ToolCall(
-            id="m1",
-            name="query",
-            input={},
-            provider_fields={"type": "mcp_tool_use", "server_name": "db"},
-        ),
-        ToolOutput(
-            call_id="m1",
-            name="query",
-            parts=(Text(text="no"),),
-            is_error=True,
-            provider_fields={"type": "mcp_tool_result", "is_error": True, "content": [text("no")]},
-        ),
-        ToolOutput(call_id="t1", name="Read"),
-    )
-
-
 @pytest.mark.parametrize(
     "raw",
     [
@@ -447,32 +354,13 @@ def test_a_boundary_and_its_summary_are_one_entry() -> None:
     assert len(session.turns) == 2
 
 
-def test_a_boundary_without_a_summary_still_compacts() -> None:
-    session = read(user("u1", None, "hi"), boundary("c", "u1"), reply("a1", "c", text("on")))
-    assert session["c"].kind == "compaction"
-    assert session["c"].blocks == ()
-    assert live(session) == ["c", "a1"]
-
-
-def test_a_summary_without_a_boundary_still_compacts() -> None:
-    session = read(user("u1", None, "hi"), summary("s", "u1"), reply("a1", "s", text("on")))
-    assert session["s"].kind == "compaction"
-    assert path(session) == ["u1", "s", "a1"]
-    assert live(session) == ["s", "a1"]
-
-
-def test_a_second_compaction_replaces_the_first() -> None:
-    session = read(
-        user("u1", None, "hi"),
-        boundary("c1", "u1"),
-        summary("s1", "c1"),
-        user("u2", "s1", "on"),
-        boundary("c2", "u2"),
-        summary("s2", "c2"),
-        user("u3", "s2", "on"),
-    )
-    assert path(session) == ["u1", "c1", "u2", "c2", "u3"]
-    assert live(session) == ["c2", "u3"]
+@pytest.mark.parametrize(
+    ("row", "words"), [(boundary("c", "u1"), ""), (summary("c", "u1", "So far"), "So far")]
+)
+def test_a_boundary_or_a_summary_alone_compacts_too(row: Row, words: str) -> None:
+    session = read(user("u1", None, "hi"), row, reply("a1", "c", text("on")))
+    assert (session["c"].kind, session["c"].text) == ("compaction", words)
+    assert (path(session), live(session)) == (["u1", "c", "a1"], ["c", "a1"])
 
 
 KEPT = [
@@ -598,21 +486,6 @@ def test_bookkeeping_is_noted_and_what_nobody_knows_is_counted() -> None:
 # Damage, and unusual JSON
 
 
-def test_a_line_still_being_written_is_the_only_one_missing() -> None:
-    content = jsonl(user("u1", None, "hi"), reply("a1", "u1", text("hello")))
-    session = READER.read(content[:-20])
-    assert path(session) == ["u1"]
-    [corrupt] = session.corrupt
-    assert (corrupt.line, corrupt.reason) == (2, "the last line is not finished")
-    assert corrupt.offset == content.index(b"\n") + 1
-    assert session.records == 2
-
-
-def test_the_last_line_needs_no_line_end() -> None:
-    content = jsonl(user("u1", None, "hi"))
-    assert READER.read(content[:-1]) == READER.read(content)
-
-
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
@@ -626,7 +499,7 @@ def test_the_last_line_needs_no_line_end() -> None:
     ],
 )
 def test_one_bad_line_is_put_down_and_the_rest_opens(line: bytes, reason: str) -> None:
-    first, last = jsonl(user("u1", None, "hi")), jsonl(user("u2", "u1", "bye"))
+    first, last = dump(user("u1", None, "hi")), dump(user("u2", "u1", "bye"))
     session = READER.read(first + line + b"\n" + last)
     assert path(session) == ["u1", "u2"]
     [corrupt] = session.corrupt
@@ -735,41 +608,8 @@ def test_the_fast_way_and_the_slow_way_give_the_same_row(row: Row) -> None:
     assert repr(decode_row(line)) == repr(decode_row_slowly(line))
 
 
-# Any format
-
-
-def test_other_packages_bring_readers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    about = tmp_path / "other-1.0.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text(
-        "[inspector.readers]\n"
-        "broken = other_reader:missing\n"
-        "lines = other_reader:READER\n"
-        "odd = other_reader:odd\n"
-    )
-    (tmp_path / "other_reader.py").write_text(
-        "from inspector.formats.json_lines import Reader\n"
-        "from inspector.session.session import Entry, Session\n"
-        "def sniff(data):\n"
-        "    return None if bytes(data).startswith(b'LINES') else 'no LINES'\n"
-        "def read(data):\n"
-        "    return Session(format='lines', entries=(Entry(id='1'),), leaf='1')\n"
-        "READER = Reader('lines', 'Lines', sniff, read)\n"
-        "odd = 7\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    assert read_session(b"LINES").format == "lines"
-    assert read_session(b"anything", format="lines").format == "lines"
-    with pytest.raises(ReadError) as caught:
-        read_session(b"anything")
-    told = dict(caught.value.tried)
-    assert told["broken"].startswith("cannot be loaded: ")
-    assert (told["lines"], told["odd"]) == ("no LINES", "is not a Reader")
-
-
 def test_a_format_can_be_named() -> None:
-    content = jsonl(user("u1", None, "hi"))
+    content = dump(user("u1", None, "hi"))
     assert read_session(content, format="claude-code") == read_session(content)
     with pytest.raises(ReadError, match="no reader is called 'claude'; known: session-manifest, claude-code"):
         read_session(content, format="claude")

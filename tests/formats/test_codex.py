@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +14,12 @@ from inspector.formats.harnesses.codex.read import READER
 from inspector.session.blocks import Image, Reasoning, ToolCall, ToolOutput
 from inspector.session.speakers import who_speaks
 from tests.recount.__main__ import compare
+from tests.rows import CASES, dump, load
 from tests.shared import SHARED, needs_shared, open_shared
 
-CASE = Path(__file__).parents[1] / "cases" / "formats" / "codex.jsonl"
-ROWS: list[dict[str, Any]] = [json.loads(line) for line in CASE.read_text("utf-8").splitlines()]
+CASE = CASES / "codex.jsonl"
+ROWS: list[dict[str, Any]] = load(CASE)
 REAL = sorted((SHARED / "sessions").glob("codex--*/*.jsonl"))
-every_rollout = pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)
-
-
-def dump(*rows: Any) -> bytes:
-    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
 
 def test_a_rollout_becomes_a_session() -> None:
@@ -133,34 +128,11 @@ def test_a_fork_and_a_history_in_another_file_are_told() -> None:
     )
 
 
-@every_rollout
-def test_a_real_rollout_holds_what_its_rows_hold(path: Path) -> None:
+@pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)
+def test_after_a_real_compaction_stands_the_history_that_its_row_lists(path: Path) -> None:
     session = open_shared(path)
-    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
-    payloads = [row["payload"] for row in rows]
-    events = Counter(payload.get("type") for row, payload in zip(rows, payloads, strict=True)
-                     if row["type"] == "event_msg")  # fmt: skip
-    items = Counter(payload.get("type") for row, payload in zip(rows, payloads, strict=True)
-                    if row["type"] == "response_item")  # fmt: skip
-    compacted = [payload for row, payload in zip(rows, payloads, strict=True) if row["type"] == "compacted"]
-    assert session.records == len(rows)
-    assert (session.unknown, session.corrupt) == (0, ())
-    assert len(session.turns) == events["user_message"]
-    blocks = Counter(block.kind for entry in session.entries for block in entry.blocks)
-    calls = items["function_call"] + items["custom_tool_call"] + items["tool_search_call"]
-    assert blocks["tool_call"] == blocks["tool_output"] == calls
-    assert blocks["reasoning"] == items["reasoning"]
-    assert not len(session.live.orphans)
-    counts = [p["info"] for p in payloads if p.get("type") == "token_count" and p["info"]]
-    total = counts[-1]["total_token_usage"]
-    usage = [entry.usage for entry in session.entries if entry.usage]
-    assert sum(each.prompt for each in usage) == total["input_tokens"]
-    assert sum(each.cache_read for each in usage) == total["cached_input_tokens"]
-    assert sum(each.output for each in usage) == total["output_tokens"]
-    assert len(usage) == len({json.dumps(count["total_token_usage"]) for count in counts})
-    assert [len(session.at(name).live) - 1 for name, _ in session.boundaries] == [
-        len(payload["replacement_history"]) for payload in compacted
-    ]
+    listed = [row["payload"]["replacement_history"] for row in load(path) if row["type"] == "compacted"]
+    assert [len(session.at(name).live) - 1 for name, _ in session.boundaries] == [*map(len, listed)]
     assert all(boundary.extra["unreadable"] for _, boundary in session.boundaries)
     assert all(boundary.tokens_after in (23278, 23396, 24525) for _, boundary in session.boundaries)
 

@@ -17,8 +17,8 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from inspector import open_session, open_sessions, read_session
 from inspector.errors import EditError, InspectorError, ReadError, SeveralSessions
 from inspector.session.blocks import ToolCall
+from tests.rows import CASES
 
-CASES = Path(__file__).parents[1] / "cases" / "formats"
 OPENCODE = """
 CREATE TABLE session (id TEXT PRIMARY KEY, project_id TEXT, parent_id TEXT, directory TEXT, title TEXT,
   version TEXT, revert TEXT, time_created INTEGER, time_updated INTEGER);

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from inspector import Session, open_session, reopen_session, save_session
 from inspector.cli import main
 from inspector.demo import read_demo
 from inspector.errors import EditError
+from tests.rows import load
 from tests.shared import SHARED, needs_shared
 
 Row = dict[str, Any]
@@ -25,7 +25,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def read_rows(path: Path) -> list[Row]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return load(path)
 
 
 def before_the_compaction(session: Session) -> str:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from inspector import open_session, read_session
 from inspector.session.blocks import Image, Reasoning, ToolCall, ToolOutput
+from tests.rows import CASES
 
-CASES = Path(__file__).parents[1] / "cases" / "formats"
 PYDANTIC, SCREEN, MODEL = (CASES / f"{name}.json" for name in ("pydantic-ai", "ai-sdk", "ai-sdk.model"))
 
 

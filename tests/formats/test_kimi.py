@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from inspector import open_session, read_session
 from inspector.session.blocks import ToolCall, ToolOutput
+from tests.rows import CASES, dump
 
-CASE = Path(__file__).parents[1] / "cases" / "formats" / "kimi.jsonl"
+CASE = CASES / "kimi.jsonl"
 START = {"type": "metadata", "protocol_version": "1.4"}
-
-
-def dump(*rows: Any) -> bytes:
-    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
 
 def ask(text: str, kind: str = "user") -> dict[str, Any]:

@@ -14,12 +14,8 @@ import pytest
 from inspector import open_session, read_session
 from inspector.errors import ClaimedTwice, ReadError, UnreadFormat
 from inspector.formats.readers import READERS
+from tests.rows import dump
 from tests.shared import SHARED, needs_shared
-
-
-def rows(*values: Any) -> bytes:
-    return b"".join(json.dumps(value).encode() + b"\n" for value in values)
-
 
 ITEM = {"type": "response_item", "payload": {"type": "message", "role": "user", "content": []}}
 SAID = [{"type": "text", "text": "Hi"}]
@@ -32,14 +28,14 @@ def document(**fields: Any) -> bytes:
 ONE_ROW = 'write the messages of one row as {"messages": […]} to open them'
 KINDS: dict[str, tuple[bytes, str, str]] = {
     "a rollout of events alone": (
-        rows(
+        dump(
             *[{"type": "event_msg", "payload": {"type": "error"}}] * 3, {"type": "compacted", "payload": {}}
         ),
         "a Codex rollout of 4 rows, 1 compaction",
         "",
     ),
     "a rollout of TRAE's": (
-        rows(
+        dump(
             {"type": "session_meta", "payload": {"id": "t"}},
             {"type": "history_mutation", "payload": {"operation": "append", "items": [ITEM["payload"]]}},
         ),
@@ -47,7 +43,7 @@ KINDS: dict[str, tuple[bytes, str, str]] = {
         "",
     ),
     "Copilot without messages": (
-        rows({"type": "session.usage_checkpoint", "id": "c", "data": {"totalNanoAiu": 5}}),
+        dump({"type": "session.usage_checkpoint", "id": "c", "data": {"totalNanoAiu": 5}}),
         "a Copilot CLI log of 1 row, 0 compactions",
         "",
     ),
@@ -62,17 +58,17 @@ KINDS: dict[str, tuple[bytes, str, str]] = {
         "it stores inputs and outputs of a run apart: export the runs from LangSmith",
     ),
     "a stream of events": (
-        rows({"type": "thread.started", "thread_id": "t"}, {"type": "turn.started"}),
+        dump({"type": "thread.started", "thread_id": "t"}, {"type": "turn.started"}),
         "the events of `codex exec --json` of 2 rows",
         "they do not hold the context: open the thread's rollout in ~/.codex/sessions",
     ),
     "rows without names": (
-        rows({"type": "user", "message": {"content": "Hi"}}),
+        dump({"type": "user", "message": {"content": "Hi"}}),
         "a Claude Code session of 1 row, 0 compactions",
         "its rows name neither themselves nor the row before",
     ),
     "Kimi": (
-        rows({"type": "config.update"}, {"type": "context.apply_compaction", "tokensBefore": 9}),
+        dump({"type": "config.update"}, {"type": "context.apply_compaction", "tokensBefore": 9}),
         "a Kimi session of 2 rows, 1 compaction",
         "",
     ),
@@ -89,7 +85,7 @@ KINDS: dict[str, tuple[bytes, str, str]] = {
         'they may be any system\'s: format="request-log" reads OpenAI\'s, "anthropic-messages" Anthropic\'s',
     ),
     "Gemini's stream": (
-        rows({"type": "init", "session_id": "s", "model": "m", "timestamp": "t"}, {"type": "message"}),
+        dump({"type": "init", "session_id": "s", "model": "m", "timestamp": "t"}, {"type": "message"}),
         "the events of `gemini --output-format stream-json` of 2 rows",
         "they do not hold the context: open the chat in ~/.gemini/tmp",
     ),
@@ -139,7 +135,7 @@ KINDS: dict[str, tuple[bytes, str, str]] = {
         "",
     ),
     "Droid, whose rows are much like pi's": (
-        rows(
+        dump(
             {"type": "session_start", "id": "s", "title": "x", "cwd": "/w"},
             {"type": "message", "id": "m", "timestamp": "t", "message": {"role": "user", "content": []}},
             {"type": "compaction_state", "summaryText": "x"},
@@ -148,7 +144,7 @@ KINDS: dict[str, tuple[bytes, str, str]] = {
         "",
     ),
     "Droid's stream, which begins as Claude Code's does": (
-        rows(
+        dump(
             {"type": "system", "subtype": "init", "cwd": "/w", "session_id": "s", "tools": ["Read"]},
             {"type": "message", "role": "user", "id": "u1", "text": "Hi", "session_id": "s"},
         ),
@@ -156,7 +152,7 @@ KINDS: dict[str, tuple[bytes, str, str]] = {
         "they do not hold the context: the session is in ~/.factory/sessions",
     ),
     "Entire's own form": (
-        rows(
+        dump(
             {"v": 1, "agent": "claude-code", "cli_version": "1", "type": "user", "ts": "t", "content": SAID}
         ),
         "a transcript that Entire shortened of 1 row",
@@ -173,12 +169,12 @@ KINDS: dict[str, tuple[bytes, str, str]] = {
         "",
     ),
     "goose's header": (
-        rows({"working_dir": "/w", "message_count": 1}, {"role": "user", "created": 1, "content": SAID}),
+        dump({"working_dir": "/w", "message_count": 1}, {"role": "user", "created": 1, "content": SAID}),
         "a goose session of 2 rows",
         "",
     ),
     "goose's stream": (
-        rows({"type": "message", "message": {"role": "assistant", "content": [{"type": "toolRequest"}]}}),
+        dump({"type": "message", "message": {"role": "assistant", "content": [{"type": "toolRequest"}]}}),
         "messages of goose's of 1 row",
         "they may be a part of a session: export the session with `goose session export`",
     ),
@@ -188,22 +184,22 @@ KINDS: dict[str, tuple[bytes, str, str]] = {
         "",
     ),
     "Cursor's agent": (
-        rows({"role": "user", "message": {"content": SAID}}),
+        dump({"role": "user", "message": {"content": SAID}}),
         "a transcript of Cursor's agent of 1 row",
         "it holds no results of tools and no figures",
     ),
     "Claude Code's prompts": (
-        rows({"display": "Hi", "pastedContents": {}, "timestamp": 1, "project": "/w", "sessionId": "s"}),
+        dump({"display": "Hi", "pastedContents": {}, "timestamp": 1, "project": "/w", "sessionId": "s"}),
         "the prompts that Claude Code remembers of 1 row",
         "they hold no replies: open a session in ~/.claude/projects",
     ),
     "Codex's prompts": (
-        rows({"session_id": "s", "ts": 1, "text": "Hi"}, {"session_id": "s", "ts": 2, "text": "Go"}),
+        dump({"session_id": "s", "ts": 1, "text": "Hi"}, {"session_id": "s", "ts": 2, "text": "Go"}),
         "the prompts that Codex remembers of 2 rows",
         "they hold no replies: open a rollout in ~/.codex/sessions",
     ),
     "Kimi's context": (
-        rows({"role": "user", "content": "Hi"}, {"role": "_usage", "token_count": 9}),
+        dump({"role": "user", "content": "Hi"}, {"role": "_usage", "token_count": 9}),
         "the context of a Kimi session of 2 rows",
         "",
     ),
@@ -263,17 +259,17 @@ KINDS: dict[str, tuple[bytes, str, str]] = {
         "values that they only refer to are not in the file",
     ),
     "a data set whose messages are a text": (
-        rows({"instance_id": "i", "messages": "[]"}, {"instance_id": "j", "messages": "[]"}),
+        dump({"instance_id": "i", "messages": "[]"}, {"instance_id": "j", "messages": "[]"}),
         "trajectories to train with of 2 rows",
         ONE_ROW,
     ),
     "a data set of trajectories": (
-        rows({"instance_id": "i", "trajectory": [{"step": 1, "text": None}], "exit_status": "x"}),
+        dump({"instance_id": "i", "trajectory": [{"step": 1, "text": None}], "exit_status": "x"}),
         "trajectories to train with of 1 row",
         ONE_ROW,
     ),
     "answers of a batch": (
-        rows({"id": "b", "custom_id": "a", "response": {"status_code": 200, "body": {}}, "error": None}),
+        dump({"id": "b", "custom_id": "a", "response": {"status_code": 200, "body": {}}, "error": None}),
         "the answers of a batch of OpenAI's of 1 row",
         "they do not hold what was asked: open the batch's input",
     ),
@@ -346,7 +342,7 @@ def test_a_database_that_is_not_read_says_whose_it_is(whose: str, tmp_path: Path
 def test_what_is_read_is_never_called_unread() -> None:
     """A row of a name and of one before it makes the same row a session."""
     row = {"type": "user", "uuid": "u", "parentUuid": None, "message": {"content": "Hi"}}
-    assert read_session(rows(row)).format == "claude-code"
+    assert read_session(dump(row)).format == "claude-code"
 
 
 def add_readers(folder: Path, *names: str) -> None:
@@ -354,7 +350,7 @@ def add_readers(folder: Path, *names: str) -> None:
     about = folder / "two-1.0.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: two\nVersion: 1.0\n")
-    points = "".join(f"{name} = two_readers:{name}\n" for name in names)
+    points = "".join(f"{name} = two_readers:{name}\n" for name in (*names, "missing", "odd"))
     (about / "entry_points.txt").write_text(f"[inspector.readers]\n{points}")
     text = (
         "from inspector.formats.json_lines import Reader\n"
@@ -364,6 +360,7 @@ def add_readers(folder: Path, *names: str) -> None:
         "def make(name):\n"
         "    return Reader(name, name, sniff, lambda data: Session(format=name, entries=(Entry(id='1'),)))\n"
     )
+    text += "odd = 7\n"
     (folder / "two_readers.py").write_text(text + "".join(f"{name} = make({name!r})\n" for name in names))
 
 
@@ -378,6 +375,11 @@ def test_a_file_that_two_readers_claim_is_read_by_the_one_that_is_named(
     assert caught.value.readers == ("ours", "theirs")
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
     assert read_session(b"LINES", format="theirs").format == "theirs"
+    with pytest.raises(ReadError) as refused:
+        read_session(b"anything")
+    told = dict(refused.value.tried)
+    assert told["missing"].startswith("cannot be loaded: ")
+    assert (told["ours"], told["odd"]) == ("no LINES", "is not a Reader")
 
 
 @needs_shared

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 from inspector import open_session, read_session
 from inspector.session.blocks import ToolCall, ToolOutput
+from tests.rows import CASES, dump
 
-CASE = Path(__file__).parents[1] / "cases" / "formats" / "openhands-trajectory.json"
+CASE = CASES / "openhands-trajectory.json"
 EVENTS: list[dict[str, Any]] = json.loads(CASE.read_text("utf-8"))
-
-
-def dump(*rows: Any) -> bytes:
-    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
 
 def test_events_become_a_session() -> None:

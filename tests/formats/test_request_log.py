@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,21 +10,11 @@ import pytest
 from inspector import lint, open_session, read_session
 from inspector.session.blocks import Reasoning, ToolCall, ToolOutput
 from inspector.session.session import Session
+from tests.rows import CASES, dump
 from tests.shared import SHARED, needs_shared
 
-CASES = Path(__file__).parents[1] / "cases" / "formats"
 LOG = CASES / "request-log.jsonl"
 CHAT = SHARED / "sessions" / "openai-chat--context-viewer" / "completions-ask_github.json"
-
-
-def dump(*rows: Any) -> bytes:
-    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
-
-
-def request(*messages: Any, reply: str = "", **more: Any) -> dict[str, Any]:
-    said = [{"role": role, "content": text} for role, text in messages]
-    answer = {"choices": [{"message": {"role": "assistant", "content": reply}}]}
-    return {"request": {"model": "m", "messages": said}, "response": answer, **more}
 
 
 @pytest.mark.parametrize("newest_first", [False, True])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,18 +11,15 @@ from inspector import open_session, read_session
 from inspector.errors import EmptySession
 from inspector.session.blocks import ToolCall
 from inspector.session.session import Session
+from tests.rows import CASES, dump
 from tests.shared import SHARED, needs_shared
 
-CASE = Path(__file__).parents[1] / "cases" / "formats" / "traces.jsonl"
+CASE = CASES / "traces.jsonl"
 ASK = {"role": "user", "content": "Read a.py."}
 CALL = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": '{"path": "a.py"}'}}
 CALLS = {"role": "assistant", "content": "", "tool_calls": [CALL]}
 ANSWER = {"role": "tool", "tool_call_id": "c1", "content": "three lines"}
 END = {"role": "assistant", "content": "Three."}
-
-
-def dump(*rows: Any) -> bytes:
-    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
 
 def check(session: Session) -> None:
@@ -219,12 +215,6 @@ def listed(sent: list[Any], reply: Any, given: int, cached: int, output: int) ->
     """An LLM call of older OpenTelemetry, whose messages stand in its events."""
     used = {"gen_ai.usage.input_tokens": given, "gen_ai.usage.output_tokens": output}
     return {"gen_ai.request.model": "demo-1", "gen_ai.usage.cache_read.input_tokens": cached, **used}
-
-
-def events(sent: list[Any], reply: Any) -> list[Any]:
-    said = [(f"gen_ai.{message['role']}.message", message) for message in sent]
-    told = [*said, ("gen_ai.choice", {"index": 0, "message": reply})]
-    return [{"name": n, "attributes": {"gen_ai.event.content": json.dumps(held)}} for n, held in told]
 
 
 def test_pages_and_tables_of_phoenix_hold_spans() -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 from inspector import open_session, read_session
 from inspector.session.blocks import Reasoning
+from tests.rows import CASES
 
-CASES = Path(__file__).parents[1] / "cases" / "formats"
 CASE, LOG = CASES / "vscode-chat.json", CASES / "vscode-chat.log.jsonl"
 
 
