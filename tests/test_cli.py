@@ -170,16 +170,6 @@ def test_what_is_no_command_is_told_with_the_usage() -> None:
     assert run("--version").stdout.strip() == version("compaction-inspector")
 
 
-def test_a_terminal_is_never_acted_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "session.jsonl"
-    row = {"type": "user", "uuid": "u", "parentUuid": None, "message": {"content": "Hello"}}
-    title = {"type": "summary", "summary": "\x1b]0;owned\x07\u202e", "leafUuid": "u"}
-    path.write_text("\n".join(map(json.dumps, (title, row))))
-    assert main(["show", str(path)]) == 0
-    told = capsys.readouterr().out
-    assert "owned" in told and not {"\x1b", "\x07", "\u202e"} & set(told)
-
-
 def test_a_recorded_compaction_is_not_said_not_to_fire(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

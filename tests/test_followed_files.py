@@ -6,7 +6,6 @@ import json
 import os
 import random
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -293,15 +292,12 @@ def test_a_file_cut_short_or_put_in_its_place_is_read_anew(tmp_path: Path, keeps
 
 
 @needs_shared
-@pytest.mark.parametrize("format", [None, CLAUDE])
-def test_a_real_session_is_followed_through_its_growth(
-    tmp_path: Path, format: str | None, reads: list[int]
-) -> None:
+def test_a_real_session_is_followed_through_its_growth(tmp_path: Path, reads: list[int]) -> None:
     stages = [path.read_bytes() for path in sorted(SERIES.glob("*.jsonl"))]
     assert len(stages) == 3 and all(not stage.endswith(b"\n") for stage in stages)
     path = tmp_path / "session.jsonl"
     path.write_bytes(stages[0])
-    tail, size = FollowedFile(path, format), len(stages[0])
+    tail, size = FollowedFile(path), len(stages[0])
     for stage in stages[1:]:
         for end in looks(stage, size, 6):
             append(path, stage[size:end])
@@ -317,20 +313,3 @@ def test_a_real_session_is_followed_through_its_growth(
 def looks(data: bytes, start: int, count: int) -> list[int]:
     """Sizes a file had at each look, in the middle of lines most of them, and at its end."""
     return [*sorted(random.Random(4).sample(range(start, len(data)), count)), len(data)]
-
-
-@needs_shared
-@pytest.mark.parametrize(
-    "place", ["claude-code--entireio-cli", "pi--pi-mono", "claude-code-sidechains--claude-code-viewer"]
-)
-def test_real_sessions_cut_anywhere(place: str) -> None:
-    folder = SHARED / "sessions" / place
-    for path in sorted(folder.rglob("*.jsonl"))[:3]:
-        data = path.read_bytes()
-        name = read_session(data).format
-        growth, read = IncrementalReader(READER[name]), partial(whole, format=name)
-        for size in looks(data, len(data) // 2, 4):
-            if not growth.continues(data[growth.offset : size]):
-                growth = IncrementalReader(READER[name])
-            growth.feed(data[growth.offset : size])
-            assert attempt(growth.make_session) == read(data[:size])

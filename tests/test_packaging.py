@@ -159,17 +159,6 @@ def test_the_version_is_told_the_same_everywhere() -> None:
     assert {*kinds} <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
 
 
-def test_importing_the_package_loads_no_heavy_library() -> None:
-    heavy = (
-        "{'IPython', 'anthropic', 'anywidget', 'dask', 'ipywidgets', 'langchain_core', 'plotly', 'tiktoken'}"
-    )
-    script = f"import sys, inspector; print(sorted({heavy} & sys.modules.keys()))"
-    done = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "[]"
-
-
 def test_every_library_that_is_imported_is_asked_for() -> None:
     needed = {room(found.module) for name in MODULES for found in imports(name)} - sys.stdlib_module_names
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]

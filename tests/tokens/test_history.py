@@ -116,14 +116,6 @@ def test_a_usage_before_a_compaction_says_nothing_of_the_stretch_after_it() -> N
 
 
 @needs_shared
-def test_a_micro_compaction_in_a_real_session_is_seen() -> None:
-    session = open_session(CLAUDE / "cc-1auto-1micro.jsonl")
-    ledger = count_tokens(session, "chars4_utf16")
-    for segment in (history := trace_history(session, ledger)).segments:
-        assert history.estimated[segment.last_step] == ledger.count_context(session.at(segment.at))
-
-
-@needs_shared
 def test_a_stretch_of_a_real_session_that_ends_with_a_user_is_as_full_as_was_reported() -> None:
     session = open_session(CLAUDE / "cc-3auto-compactions-893l.jsonl")
     segments = trace_history(session, count_tokens(session)).segments
