@@ -30,9 +30,8 @@ from inspector.formats.readers import READERS
 from inspector.session.session import Session
 from inspector.testing import check_reader
 from inspector.workbench.model import WorkbenchModel
-from tests.formats.test_readers import REMOVED, paths_of, replaced
 from tests.rows import CASES
-from tests.strategies import json_values
+from tests.strategies import JUNK, paths_of, replaced
 
 FILES = sorted(path for path in CASES.iterdir() if path.is_file())
 BY_NAME = {reader.name: reader for reader in READERS}
@@ -85,9 +84,6 @@ def test_a_row_of_a_kind_that_nobody_knows_is_counted_as_unknown(path: Path) -> 
     strange = read_session(data + b'{"type": "song.of_the_sea", "verse": 1}\n', format=whole.format)
     assert strange.unknown == whole.unknown + 1
     assert strange.records == whole.records + 1
-
-
-JUNK = json_values | st.just(REMOVED) | st.sampled_from([["role"], {"type": "text"}, -1])
 
 
 @every_file

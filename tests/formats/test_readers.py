@@ -228,26 +228,6 @@ def test_a_transcript_in_which_nobody_speaks_is_recognised_and_named_empty(name:
         read_session(dump(empty), "x", format=name)
 
 
-def paths_of(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """The way to every value in a JSON value."""
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path, *(way for key, inner in items for way in paths_of(inner, (*path, key)))]
-
-
-def replaced(value: Any, path: tuple[Any, ...], new: Any) -> Any:
-    if not path:
-        return new
-    copy: Any = list(value) if isinstance(value, list) else dict(value)
-    if new is REMOVED and len(path) == 1:
-        del copy[path[0]]
-    else:
-        copy[path[0]] = replaced(copy[path[0]], path[1:], new)
-    return copy
-
-
-REMOVED = object()
-
-
 # Flue
 
 

@@ -25,8 +25,6 @@ from tests.shared import SHARED, needs_shared
 from tests.work import limit_work
 
 EXACT = ("o200k_base", "cl100k_base")
-VECTORS = SHARED / "vectors"
-
 _awkward = st.sampled_from(
     (
         "'\u017f",
