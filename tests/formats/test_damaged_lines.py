@@ -148,7 +148,7 @@ def test_what_is_whole_in_a_damaged_line_is_read_and_the_damage_counted(damage: 
         assert [entry.usage for entry in session.entries] == [entry.usage for entry in whole.entries]
 
 
-@pytest.mark.parametrize("format", [name for name in FORMATS if name != "gemini-cli"])
+@pytest.mark.parametrize("format", ["claude-code", "codex", "pi"])
 @pytest.mark.parametrize("damage", [*DAMAGES, "line breaks"])
 def test_a_growing_file_with_damaged_lines_is_at_any_time_what_reading_it_anew_gives(
     damage: str, format: str

@@ -113,6 +113,7 @@ def real_sessions() -> list[Any]:
         for path in sorted(folders)
         # Other tools shorten transcripts for their own use, and such a file is refused.
         if path.name.startswith(("cc-", "pi-")) and "sweep--" not in str(path)
+        if path.name.startswith("pi-") or path.stat().st_size < 1_000_000
     ]
 
 

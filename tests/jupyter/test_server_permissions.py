@@ -118,6 +118,13 @@ def test_who_may_read_may_ask(server: Server) -> None:
     assert not is_kept(server)
 
 
+def test_who_may_not_read_the_servers_files_is_told_of_no_session(server: Server) -> None:
+    headers = {"Authorization": f"token {server.token}", "X-Permissions": "write:contents"}
+    assert server.ask("GET", "inspector/sessions", headers=headers).status == 403
+    known = {"known": str(server.root / "story.jsonl"), "wanted": {}}
+    assert ask_as(server, "write:contents", "open", known).status == 403
+
+
 @pytest.mark.parametrize("kind", WRITING)
 @pytest.mark.parametrize("who", [READER, RUNNER])
 def test_what_is_kept_needs_permission_to_write(server: Server, kind: str, who: str) -> None:

@@ -16,6 +16,7 @@ from inspector import Session, read_session
 from inspector.formats.exports.writers import export_session
 from inspector.session.speakers import find_speech, typed_words
 from tests.recount import claude_code as recounted
+from tests.rows import dump
 
 Row = dict[str, Any]
 
@@ -35,7 +36,7 @@ HARNESS = (
 
 def read_rows(*contents: Any, **fields: Any) -> Session:
     """Return a Claude Code session with a reply to each message; `fields` belong to the last message."""
-    return read_session(b"".join(json.dumps(row).encode() + b"\n" for row in make_rows(*contents, **fields)))
+    return read_session(dump(*make_rows(*contents, **fields)))
 
 
 def make_rows(*contents: Any, **fields: Any) -> list[Row]:
@@ -111,7 +112,7 @@ def test_a_turn_opens_and_holds_statements_if_a_person_typed_any_part(parts: lis
     assert sorted(typed_rules(session)) == sorted(typed)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "s.jsonl"
-        path.write_bytes(b"".join(json.dumps(row).encode() + b"\n" for row in make_rows(*contents)))
+        path.write_bytes(dump(*make_rows(*contents)))
         assert recounted.recount(path).turns == len(session.turns)
     again = read_session(export_session(session, "claude-code"))
     assert (len(again.turns), typed_rules(again)) == (len(session.turns), typed_rules(session))

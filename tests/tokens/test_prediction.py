@@ -6,14 +6,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from inspector.planning.planner import make_plan
 from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry, Source, Usage
 from inspector.session.session import Session
-from inspector.tokens.counter import Counter
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
 from inspector.tokens.not_in_file import NotInFile
@@ -22,11 +20,11 @@ from inspector.tokens.prediction import (
     TYPICAL,
     find_not_in_file,
 )
+from tests.fixed_sessions import LENGTH
 
 from ..predictions.measure import find_predictions
 from ..shared import SHARED, needs_shared
 
-LENGTH = Counter("length", "Characters", lambda texts: np.array([len(text) for text in texts], np.int32))
 SESSIONS = SHARED / "sessions"
 
 

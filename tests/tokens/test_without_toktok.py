@@ -12,9 +12,7 @@ from typing import Any
 import pytest
 
 from inspector.demo import read_demo
-from tests.shared import SHARED, needs_shared
 
-REAL = SHARED / "sessions" / "claude-code--entireio-cli" / "cc-cjk159.jsonl"
 TEXTS = (
     *(
         "",
@@ -86,13 +84,10 @@ def ask_doors(path: Path, environment: dict[str, str]) -> dict[str, Any]:
     return answers
 
 
-@pytest.mark.parametrize("path", [None, pytest.param(REAL, marks=needs_shared)], ids=["demo", "real"])
-def test_every_number_is_the_same_without_toktok(
-    path: Path | None, demo: Path, without_toktok: dict[str, str]
-) -> None:
+def test_every_number_is_the_same_without_toktok(demo: Path, without_toktok: dict[str, str]) -> None:
     pytest.importorskip("toktok", reason="the extra `fast` is not installed: there is nothing to compare")
-    fast = ask_doors(path or demo, dict(os.environ))
-    plain = ask_doors(path or demo, without_toktok)
+    fast = ask_doors(demo, dict(os.environ))
+    plain = ask_doors(demo, without_toktok)
     assert "counted by toktok" in fast.pop("source")
     assert "counted by tiktoken" in plain.pop("source")
     assert plain == fast
