@@ -56,14 +56,8 @@ def tool_result(call: str, *content: Any, **more: Any) -> dict[str, Any]:
 
 TEXT = {"type": "text", "text": "hi"}
 CALL = {"type": "toolCall", "id": "c1", "name": "read", "arguments": {"path": "a.py"}}
-USAGE = {
-    "input": 10,
-    "output": 2,
-    "cacheRead": 3,
-    "cacheWrite": 4,
-    "totalTokens": 19,
-    "cost": {"input": 0.5, "total": 1},
-}
+COUNTS = {"input": 10, "output": 2, "cacheRead": 3, "cacheWrite": 4, "totalTokens": 19}
+USAGE = {**COUNTS, "cost": {"input": 0.5, "total": 1}}
 
 
 def flue_session(*entries: Any, leaf: str | None = "", **more: Any) -> dict[str, Any]:
@@ -78,6 +72,14 @@ FLUE = flue_session(
 )
 HEADER = {"type": "session", "version": 3, "id": "s1", "timestamp": TIME, "cwd": "/w"}
 PI = [HEADER, *FLUE["entries"]]
+READ = {"name": "read", "input": {"path": "a.py"}}
+
+
+def stud_message(number: int, role: str, content: Any) -> dict[str, Any]:
+    return {"id": f"m{number}", "role": role, "content": content, "monotonicTs": f"{number}"}
+
+
+STUD_CALL = {"toolCallId": "c1", "toolName": "read"}
 STUD = {
     "sessionId": "s1",
     "projectRoot": "/w/.stud",
@@ -86,24 +88,9 @@ STUD = {
     "createdAt": 1750000000000,
     "updatedAt": 1750000001000,
     "messages": [
-        {"id": "m1", "role": "user", "content": "read it", "monotonicTs": "1"},
-        {
-            "id": "m2",
-            "role": "assistant",
-            "content": [
-                TEXT,
-                {"type": "tool-call", "toolCallId": "c1", "toolName": "read", "args": {"path": "a.py"}},
-            ],
-            "monotonicTs": "2",
-        },
-        {
-            "id": "m3",
-            "role": "tool",
-            "content": [
-                {"type": "tool-result", "toolCallId": "c1", "toolName": "read", "content": "print()"}
-            ],
-            "monotonicTs": "3",
-        },
+        stud_message(1, "user", "read it"),
+        stud_message(2, "assistant", [TEXT, {"type": "tool-call", **STUD_CALL, "args": {"path": "a.py"}}]),
+        stud_message(3, "tool", [{"type": "tool-result", **STUD_CALL, "content": "print()"}]),
     ],
 }
 ANTHROPIC = {
@@ -113,29 +100,16 @@ ANTHROPIC = {
     "tools": [{"name": "read", "description": "Reads.", "input_schema": {"type": "object"}}],
     "messages": [
         {"role": "user", "content": "read it"},
-        {
-            "role": "assistant",
-            "content": [TEXT, {"type": "tool_use", "id": "c1", "name": "read", "input": {"path": "a.py"}}],
-        },
+        {"role": "assistant", "content": [TEXT, {"type": "tool_use", "id": "c1", **READ}]},
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "print()"}]},
     ],
 }
+MINI_RESULT = {"toolUseId": "c1", "status": "success", "content": "x"}
 MINI = {
     "messages": [
         {"role": "user", "content": "read it"},
-        {
-            "role": "assistant",
-            "content": [
-                TEXT,
-                {"type": "tool_use", "toolUse": {"id": "c1", "name": "Read", "input": {"path": "a.py"}}},
-            ],
-        },
-        {
-            "role": "tool",
-            "content": [
-                {"type": "tool_result", "result": {"toolUseId": "c1", "status": "success", "content": "x"}}
-            ],
-        },
+        {"role": "assistant", "content": [TEXT, {"type": "tool_use", "toolUse": {"id": "c1", **READ}}]},
+        {"role": "tool", "content": [{"type": "tool_result", "result": MINI_RESULT}]},
     ]
 }
 CLAUDE = [
@@ -491,27 +465,22 @@ def test_anthropic_the_reply_is_the_last_entry_and_brings_the_usage(document: An
 
 def test_anthropic_blocks_of_every_kind() -> None:
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG}}
-    document = {
-        "type": "document",
-        "title": "T",
-        "source": {"type": "text", "media_type": "text/plain", "data": "D"},
-    }
+    page = {"type": "text", "media_type": "text/plain", "data": "D"}
+    document = {"type": "document", "title": "T", "source": page}
+    asked = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "x"}}
+    hits = {"content": [{"type": "web_search_result"}]}
+    blocks = [
+        {"type": "thinking", "thinking": "", "signature": "sig"},
+        {"type": "redacted_thinking", "data": "enc"},
+        asked,
+        {"type": "web_search_tool_result", "tool_use_id": "s1", **hits},
+        {"type": "mcp_tool_use", "id": "m1", "name": "query", "server_name": "db", "input": {}},
+        {"type": "mcp_tool_result", "tool_use_id": "m1", "is_error": True, "content": [TEXT]},
+        {"type": "song"},
+    ]
     session = read_anthropic(
         {"role": "user", "content": [TEXT | {"cache_control": {"type": "ephemeral"}}, image, document]},
-        {
-            "role": "assistant",
-            "content": [
-                {"type": "thinking", "thinking": "", "signature": "sig"},
-                {"type": "redacted_thinking", "data": "enc"},
-                {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "x"}},
-                {
-                    "type": "web_search_tool_result",
-                    "tool_use_id": "s1",
-                    "content": [{"type": "web_search_result"}],
-                },
-                {"type": "song"},
-            ],
-        },
+        {"role": "assistant", "content": blocks},
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "is_error": True}, TEXT]},
         {"role": "system", "content": "mind the time", "clear_at": "never"},
     )
@@ -522,30 +491,24 @@ def test_anthropic_blocks_of_every_kind() -> None:
         Document(media_type="text/plain", title="T", text="D"),
     )
     assert first.extra == {"blocks": {"0": {"cache_control": {"type": "ephemeral"}}}}
+    hit = Unknown(type="web_search_result", raw={"type": "web_search_result"})
+    failed = {"type": "mcp_tool_result", "is_error": True, "content": [TEXT]}
+    served, told = {"type": "server_tool_use"}, {"type": "web_search_tool_result", **hits}
+    called = {"type": "mcp_tool_use", "server_name": "db"}
     assert second.blocks == (
         Reasoning(signature="sig"),
         Reasoning(encrypted="enc"),
-        ToolCall(
-            id="s1",
-            name="web_search",
-            input={"query": "x"},
-            provider_fields={"type": "server_tool_use"},
-        ),
+        ToolCall(id="s1", name="web_search", input={"query": "x"}, provider_fields=served),
+        ToolOutput(call_id="s1", name="web_search", parts=(hit,), provider_fields=told),
+        ToolCall(id="m1", name="query", input={}, provider_fields=called),
         ToolOutput(
-            call_id="s1",
-            name="web_search",
-            parts=(Unknown(type="web_search_result", raw={"type": "web_search_result"}),),
-            provider_fields={
-                "type": "web_search_tool_result",
-                "content": [{"type": "web_search_result"}],
-            },
+            call_id="m1", name="query", parts=(Text(text="hi"),), is_error=True, provider_fields=failed
         ),
         Unknown(type="song", raw={"type": "song"}),
     )
     assert second.extra == {}
     assert (third.role, third.blocks) == ("user", (ToolOutput(call_id="c", is_error=True), Text(text="hi")))
     assert (fourth.role, fourth.text, fourth.extra) == ("system", "mind the time", {"clear_at": "never"})
-    assert session.entries[1].role == "assistant"
 
 
 def test_anthropic_a_compaction_block_replaces_what_stands_before_it() -> None:
@@ -572,25 +535,11 @@ def test_anthropic_a_compaction_block_replaces_what_stands_before_it() -> None:
 
 
 def test_mini_messages_become_entries() -> None:
-    failed = {
-        "toolUseId": "c1",
-        "status": "error",
-        "content": "no",
-        "error": "exit 1",
-        "artifactPath": "/a.txt",
-    }
-    session = mini.READER.read(
-        dump(
-            [
-                {"role": "user", "content": "go"},
-                {
-                    "role": "assistant",
-                    "content": [{"type": "tool_use", "toolUse": {"id": "c1", "name": "Bash"}}],
-                },
-                {"role": "tool", "content": [{"type": "tool_result", "result": failed}]},
-            ]
-        )
-    )
+    failed = {"toolUseId": "c1", "status": "error", "content": "no"}
+    failed |= {"error": "exit 1", "artifactPath": "/a.txt"}
+    call = {"type": "tool_use", "toolUse": {"id": "c1", "name": "Bash"}}
+    roles = {"user": "go", "assistant": [call], "tool": [{"type": "tool_result", "result": failed}]}
+    session = mini.READER.read(dump([{"role": role, "content": said} for role, said in roles.items()]))
     assert session.entries[1].blocks == (ToolCall(id="c1", name="Bash"),)
     result = session.entries[2]
     assert result.blocks == (
