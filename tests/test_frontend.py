@@ -107,10 +107,7 @@ SEARCHES: dict[tuple[str, str], str] = {
     ("ui/stage-looks.ts", ".replace()"): "makes a class name of a stage's name",
     ("ui/stage-looks.ts", "/[^a-z0-9]/g"): "makes a class name of a stage's name",
     ("ui/stage-bar.ts", "/\\.$/"): "takes the dot off a sentence of ours",
-    (
-        "ui/theme.ts",
-        "/(^|\\s)(vscode-dark|vscode-high-contrast|dark|dark-theme)(\\s|$)/",
-    ): "a theme's class",
+    ("ui/theme.ts", "/(^|\\s)(vscode-dark|vscode-high-contrast|dark|dark-theme)(\\s|$)/"): "a theme's class",
 }
 # (file, name): why it asks nobody else.
 ASKS: dict[tuple[str, str], str] = {

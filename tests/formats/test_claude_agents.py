@@ -11,18 +11,9 @@ from typing import Any
 
 import pytest
 
-from inspector import (
-    count_tokens,
-    open_session,
-    price_session,
-    scan,
-)
+from inspector import count_tokens, open_session, price_session, scan
 from inspector.corpus.scanning import list_files
-from inspector.files import (
-    FollowedFile,
-    read_plans_beside,
-    save_session,
-)
+from inspector.files import FollowedFile, read_plans_beside, save_session
 from inspector.library import sessions
 from inspector.session.session import Session
 from inspector.tokens.bill import BillLine

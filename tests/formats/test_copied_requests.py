@@ -135,14 +135,8 @@ def pi_header(session: str, second: int, **more: Any) -> Row:
     return {"type": "session", "version": 3, "id": session, "timestamp": stamp, "cwd": "/w", **more}
 
 
-PI = [
-    pi_message("m1", None, 1, "user", "Hi."),
-    pi_message("m2", "m1", 2, "assistant", "Hello."),
-]
-PI_OWN = [
-    pi_message("m3", "m2", 31, "user", "And?"),
-    pi_message("m4", "m3", 32, "assistant", "So."),
-]
+PI = [pi_message("m1", None, 1, "user", "Hi."), pi_message("m2", "m1", 2, "assistant", "Hello.")]
+PI_OWN = [pi_message("m3", "m2", 31, "user", "And?"), pi_message("m4", "m3", 32, "assistant", "So.")]
 
 
 @pytest.mark.parametrize(
@@ -194,10 +188,7 @@ def header(second: float, session: str, **more: Any) -> Row:
 
 SPAWNED = {"subagent": {"thread_spawn": {"parent_thread_id": "p", "depth": 1}}}
 PARENT = [*codex_turn(10, "First", 1_000), *codex_turn(30, "Second", 2_000)]
-REWRITTEN = [
-    *codex_turn(600.2, "First", 1_000, gap=0.3),
-    *codex_turn(600.9, "Second", 2_000, gap=0.9),
-]
+REWRITTEN = [*codex_turn(600.2, "First", 1_000, gap=0.3), *codex_turn(600.9, "Second", 2_000, gap=0.9)]
 OWN_TURN = codex_turn(640, "Third", 3_000)
 
 

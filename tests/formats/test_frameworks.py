@@ -43,7 +43,7 @@ def test_a_reply_of_the_screen_is_a_reply_per_step() -> None:
     assert (session.id, session.title) == ("chat-7", "Weather")
     assert session["u1"].blocks[1] == Image(media_type="image/png", data="iVBORw0KGgo=")
     assert [entry.id for entry in session.entries] == [
-        *("u1", "a1", "a1/results", "a1/2", "u2", "a2", "a2/results", "a2/2"),
+        *("u1", "a1", "a1/results", "a1/2", "u2", "a2", "a2/results", "a2/2")
     ]
     outputs = [block for entry in session.entries for block in entry.blocks if isinstance(block, ToolOutput)]
     assert [(block.name, block.text, block.is_error) for block in outputs] == [
@@ -59,7 +59,7 @@ def test_a_reply_of_the_screen_is_a_reply_per_step() -> None:
 def test_the_models_messages_open_too() -> None:
     session = open_session(MODEL)
     assert [entry.role for entry in session.entries] == [
-        *("user", "assistant", "tool", "assistant", "user", "assistant", "tool"),
+        *("user", "assistant", "tool", "assistant", "user", "assistant", "tool")
     ]
     failed = session["m8"].blocks[0]
     assert isinstance(failed, ToolOutput) and failed.is_error and failed.text == "no city"

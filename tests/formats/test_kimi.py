@@ -74,7 +74,7 @@ def test_what_the_harness_says_is_no_prompt_and_a_step_without_words_no_reply() 
     rows = [START, ask("one"), ask("Mind the tide.", "injection"), *reply("a", " "), *reply("b", "B")]
     session = read_session(dump(*rows))
     assert [(entry.role, entry.meta) for entry in session.entries] == [
-        *(("user", False), ("user", True), ("assistant", False)),
+        *(("user", False), ("user", True), ("assistant", False))
     ]
     assert session.records == len(rows) and session.unknown == 0
 

@@ -15,11 +15,7 @@ EVENTS: list[dict[str, Any]] = json.loads(CASE.read_text("utf-8"))
 
 def test_events_become_a_session() -> None:
     session = open_session(CASE)
-    assert (session.format, session.model, session.records) == (
-        "openhands-trajectory",
-        "demo-1",
-        len(EVENTS),
-    )
+    assert (session.format, session.model, session.records) == ("openhands-trajectory", "demo-1", len(EVENTS))
     assert session.unknown == 0 and not session.corrupt
     assert [block.text for block in session.system] == ["You keep a tide table."]
     assert [tool.name for tool in session.tools] == ["execute_bash"]

@@ -26,10 +26,7 @@ RULES = {
         [typed(f"You must never write number {n} {'and so on ' * 20}.") for n in range(90)],
         "older rules are not repeated",
     ),
-    "the reason of a refusal": (
-        [typed("Build the store."), *called("Bash", {}, REFUSAL)],
-        "never use Redis",
-    ),
+    "the reason of a refusal": ([typed("Build the store."), *called("Bash", {}, REFUSAL)], "never use Redis"),
     "a turn that was rewound": ([typed(RULE), typed("Always answer in German.", parentUuid=None)], RULE),
     "a sub-agent's task": (
         [

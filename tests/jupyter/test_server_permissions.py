@@ -255,11 +255,7 @@ def test_other_bodies_are_validated_too(server: Server, route: str, body: object
 
 def send(server: Server, route: str, body: bytes, type: str = "application/json") -> Answer:
     line = HTTPConnection("127.0.0.1", server.port, timeout=120)
-    headers = {
-        "Authorization": f"token {server.token}",
-        "X-Permissions": OWNER,
-        "Content-Type": type,
-    }
+    headers = {"Authorization": f"token {server.token}", "X-Permissions": OWNER, "Content-Type": type}
     try:
         line.request("POST", f"{server.base}inspector/{route}", body, headers)
         answer = line.getresponse()

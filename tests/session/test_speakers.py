@@ -128,11 +128,7 @@ def test_what_a_sub_agent_answers_is_its_own_and_a_file_is_a_tools() -> None:
     entry = Entry(id="a", role="tool", blocks=(block,))
     assert [
         span.speaker for tool in ("Task", "Agent", "Read") for span in find_speech(entry, block, tool)
-    ] == [
-        "agent",
-        "agent",
-        "tool",
-    ]
+    ] == ["agent", "agent", "tool"]
 
 
 def test_rules_of_a_user_are_those_that_a_user_said() -> None:

@@ -15,11 +15,7 @@ from inspector.session.session import Session
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
 from inspector.tokens.not_in_file import NotInFile
-from inspector.tokens.prediction import (
-    BESIDE,
-    TYPICAL,
-    find_not_in_file,
-)
+from inspector.tokens.prediction import BESIDE, TYPICAL, find_not_in_file
 from tests.fixed_sessions import LENGTH
 
 from ..predictions.measure import find_predictions

@@ -57,10 +57,7 @@ def zero_usage(rows: Claude) -> Claude:
 
 
 CLAUDE: dict[str, tuple[Callable[[], Claude], list[tuple[str, int | None, str]]]] = {
-    "right after it": (
-        lambda: begin().compact().reply("e" * 10, 18_300),
-        [("◆1", 18_300, "reported")],
-    ),
+    "right after it": (lambda: begin().compact().reply("e" * 10, 18_300), [("◆1", 18_300, "reported")]),
     "less the user's words": (
         lambda: begin().compact().say("e" * 70).reply("f", 18_300),
         [("◆1", 18_300 - 70, "reported")],
@@ -97,10 +94,7 @@ CLAUDE: dict[str, tuple[Callable[[], Claude], list[tuple[str, int | None, str]]]
         lambda: begin().compact().say("g" * 7).compact("t" * 90).reply("h", 17_000),
         [("◆1", None, "predicted"), ("◆2", 17_000, "reported")],
     ),
-    "no request after it": (
-        lambda: begin().compact().say("g" * 7),
-        [("◆1", None, "predicted")],
-    ),
+    "no request after it": (lambda: begin().compact().say("g" * 7), [("◆1", None, "predicted")]),
     "outputs cleared, then a compaction": (
         lambda: (
             begin()

@@ -7,14 +7,7 @@ from typing import Any
 
 import pytest
 
-from inspector import (
-    check_context,
-    check_request,
-    count_tokens,
-    live_context,
-    read_session,
-    render_request,
-)
+from inspector import check_context, check_request, count_tokens, live_context, read_session, render_request
 from inspector.session.session import Session
 from tests.summaries.test_server_side import BOUND
 
