@@ -42,17 +42,6 @@ def test_a_rollout_becomes_a_session() -> None:
     assert session.entries[4].blocks[0].text == "def side():\n\treturn 2\n"
 
 
-def test_usage_is_counted_once_and_what_the_cache_gave_apart() -> None:
-    usage = [entry.usage for entry in open_session(CASE).entries if entry.usage]
-    assert [(each.input, each.cache_read, each.output) for each in usage] == [
-        (1000, 0, 50),
-        (300, 900, 40),
-        (200, 1100, 10),
-        (500, 0, 4),
-        (300, 400, 6),
-    ]
-
-
 def test_usage_without_running_totals_is_each_reply_s(tmp_path: Path) -> None:
     def tell(kind: str, **payload: Any) -> dict[str, Any]:
         return {"timestamp": "2026-03-01T09:00:00Z", "type": kind, "payload": payload}

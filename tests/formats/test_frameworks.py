@@ -29,15 +29,6 @@ def test_pydantic_ais_parts_become_entries() -> None:
     assert session["m7"].meta and len(session.turns) == 2
 
 
-def test_pydantic_ais_input_holds_what_the_cache_gave() -> None:
-    usages = [entry.usage for entry in open_session(PYDANTIC).entries if entry.usage is not None]
-    assert [(each.input, each.cache_read, each.cache_write, each.output) for each in usages] == [
-        (30, 50, 10, 12),
-        (30, 100, 0, 8),
-        (60, 0, 0, 9),
-    ]
-
-
 def test_a_reply_of_the_screen_is_a_reply_per_step() -> None:
     session = open_session(SCREEN)
     assert (session.id, session.title) == ("chat-7", "Weather")

@@ -35,13 +35,6 @@ def test_a_document_becomes_a_session() -> None:
     assert [note.type for note in session.notes] == ["info"]
 
 
-def test_thoughts_are_output_and_the_cache_is_part_of_the_input() -> None:
-    usage = open_session(CASES / "gemini-cli.json").entries[1].usage
-    assert usage is not None
-    assert (usage.input, usage.cache_read, usage.output, usage.total) == (400, 600, 30, 1030)
-    assert usage.prompt + usage.output == usage.total
-
-
 def test_a_row_with_a_known_id_replaces_the_earlier_one() -> None:
     session = open_session(CASES / "gemini-cli.log.jsonl")
     assert [source.line for source in session["m2"].sources] == [3, 4]
