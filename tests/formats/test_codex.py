@@ -13,6 +13,7 @@ from inspector.files import save_session
 from inspector.formats.harnesses.codex.read import READER
 from inspector.session.blocks import Image, Reasoning, ToolCall, ToolOutput
 from inspector.session.speakers import who_speaks
+from tests.codex_rows import META, row, said
 from tests.recount.__main__ import compare
 from tests.rows import CASES, dump, load
 from tests.shared import SHARED, needs_shared, open_shared
@@ -43,18 +44,10 @@ def test_a_rollout_becomes_a_session() -> None:
 
 
 def test_usage_without_running_totals_is_each_reply_s(tmp_path: Path) -> None:
-    def tell(kind: str, **payload: Any) -> dict[str, Any]:
-        return {"timestamp": "2026-03-01T09:00:00Z", "type": kind, "payload": payload}
-
-    def say(role: str, words: str) -> dict[str, Any]:
-        return tell(
-            "response_item", type="message", role=role, content=[{"type": "output_text", "text": words}]
-        )
-
     last = {"input_tokens": 42, "cached_input_tokens": 5, "output_tokens": 17}
-    count = tell("event_msg", type="token_count", info={"last_token_usage": last})
-    rows = [tell("session_meta", id="t-1"), say("user", "Look."), say("assistant", "I look."), count, count]
-    rows += [say("user", "And?"), say("assistant", "It is there."), count]
+    count = row("event_msg", type="token_count", info={"last_token_usage": last})
+    rows = [META, said("user", "Look."), said("assistant", "I look."), count, count]
+    rows += [said("user", "And?"), said("assistant", "It is there."), count]
     path = tmp_path / "rollout-2026-03-01T09-00-00-t-1.jsonl"
     path.write_bytes(dump(*rows))
     session = open_session(path)
@@ -326,22 +319,14 @@ def test_what_another_agent_sent_is_no_reply_and_no_prompt() -> None:
 
 
 def test_the_window_is_known_before_a_count_of_tokens() -> None:
-    turn = {"type": "task_started", "turn_id": "t1", "model_context_window": 258_400}
-    said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hi"}]}
-    rows = [{"type": "session_meta", "payload": {"id": "s"}}, {"type": "event_msg", "payload": turn}]
-    session = read_session(dump(*rows, {"type": "response_item", "payload": said}))
-    assert session.window == 258_400
+    turn = row("event_msg", type="task_started", turn_id="t1", model_context_window=258_400)
+    assert read_session(dump(META, turn, said("user", "Hi"))).window == 258_400
 
 
 def test_a_prompt_is_typed_if_events_repeat_only_words_of_codex() -> None:
     rules = "# AGENTS.md instructions for /w\n<INSTRUCTIONS>Be brief.</INSTRUCTIONS>"
-    event = {"type": "event_msg", "payload": {"type": "user_message", "message": rules}}
-    items = [
-        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": words}]}
-        for words in (rules, "Never push.")
-    ]
-    rows = [{"type": "session_meta", "payload": {"id": "s"}}, event]
-    session = read_session(dump(*rows, *({"type": "response_item", "payload": item} for item in items)))
+    event = row("event_msg", type="user_message", message=rules)
+    session = read_session(dump(META, event, said("user", rules), said("user", "Never push.")))
     assert [(entry.text, entry.meta) for entry in session.entries] == [(rules, True), ("Never push.", False)]
 
 

@@ -8,24 +8,9 @@ from typing import Any
 from inspector import open_session
 from inspector.session.blocks import Document, Text
 from inspector.session.session import Session
+from tests.codex_rows import META, Row, item, said
 from tests.recount.__main__ import compare
 from tests.rows import dump
-
-Row = dict[str, Any]
-META: Row = {
-    "type": "session_meta",
-    "payload": {"id": "t1", "timestamp": "2026-10-01T08:00:00Z", "cwd": "/w"},
-}
-
-
-def item(kind: str, **more: Any) -> Row:
-    return {"type": "response_item", "payload": {"type": kind, **more}}
-
-
-def said(role: str, *parts: str | Row, **more: Any) -> Row:
-    kind = "output_text" if role == "assistant" else "input_text"
-    content = [{"type": kind, "text": part} if isinstance(part, str) else part for part in parts]
-    return item("message", role=role, content=content, **more)
 
 
 def kept(*entries: Row) -> Row:

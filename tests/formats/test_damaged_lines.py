@@ -11,6 +11,7 @@ import pytest
 from inspector import Session, read_session
 from inspector.formats.incremental import IncrementalReader
 from inspector.formats.readers import READERS
+from tests.codex_rows import META, said
 
 Row = dict[str, Any]
 TIME = "2026-09-01T10:00:0{}.000Z"
@@ -25,9 +26,7 @@ def claude(number: int, role: str, text: str) -> Row:
 
 
 def codex(number: int, role: str, text: str) -> Row:
-    kind = "input_text" if role == "user" else "output_text"
-    message = {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}
-    return {"timestamp": TIME.format(number), "type": "response_item", "payload": message}
+    return said(role, text)
 
 
 def copilot(number: int, role: str, text: str) -> Row:
@@ -79,7 +78,6 @@ START = {
     "id": "e",
     "data": {"sessionId": "s", "copilotVersion": "1", "producer": "copilot"},
 }
-META = {"timestamp": TIME.format(0), "type": "session_meta", "payload": {"id": "x", "cwd": "/w"}}
 FORMATS: dict[str, tuple[Callable[[int, str, str], Row], list[Row]]] = {
     "claude-code": (claude, []),
     "codex": (codex, [META]),

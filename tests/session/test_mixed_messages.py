@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from inspector import Session, read_session
 from inspector.formats.exports.writers import export_session
 from inspector.session.speakers import find_speech, typed_words
+from tests.codex_rows import META, said
 from tests.recount import claude_code as recounted
 from tests.rows import dump
 
@@ -164,19 +165,9 @@ def ask(*texts: str) -> Session:
 
 def roll_out(*texts: str) -> Session:
     """Read the texts as the parts of a message in a rollout of Codex."""
-
-    def item(role: str, kind: str, *said: str) -> Row:
-        content = [{"type": kind, "text": text} for text in said]
-        payload = {"type": "message", "role": role, "content": content}
-        return {"timestamp": "2026-06-01T09:00:01Z", "type": "response_item", "payload": payload}
-
-    rows = [
-        {"timestamp": "2026-06-01T09:00:00Z", "type": "session_meta", "payload": {"id": "s1", "cwd": "/a"}},
-        item("user", "input_text", "Mend it."),
-        item("assistant", "output_text", "Done."),
-        item("user", "input_text", *texts),
-    ]
-    return read_session("\n".join(map(json.dumps, rows)).encode())
+    return read_session(
+        dump(META, said("user", "Mend it."), said("assistant", "Done."), said("user", *texts))
+    )
 
 
 def row(*texts: str) -> Session:

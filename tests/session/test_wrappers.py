@@ -13,6 +13,7 @@ import pytest
 
 from inspector import Session, read_session
 from inspector.session.speakers import find_speech, typed_words
+from tests.codex_rows import META, row, said
 from tests.rows import dump
 from tests.session.test_mixed_messages import make_rows
 from tests.work import limit_work
@@ -42,16 +43,8 @@ def claude(*prompts: Any, **fields: Any) -> Session:
 
 
 def codex(words: str) -> Session:
-    message = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": words}]}
-    shown = {"type": "user_message", "message": words, "images": []}
-    meta = {"id": "s1", "cwd": "/home/sam/shop", "originator": "codex_vscode", "cli_version": "0.98.0"}
-    return read_session(
-        dump(
-            {"timestamp": "2026-06-01T09:00:00Z", "type": "session_meta", "payload": meta},
-            {"timestamp": "2026-06-01T09:00:01Z", "type": "response_item", "payload": message},
-            {"timestamp": "2026-06-01T09:00:01Z", "type": "event_msg", "payload": shown},
-        )
-    )
+    shown = row("event_msg", type="user_message", message=words, images=[])
+    return read_session(dump(META, said("user", words), shown))
 
 
 def lines(words: str) -> Session:
@@ -120,15 +113,8 @@ def test_a_message_of_the_apps_browser_alone_opens_no_turn() -> None:
 @pytest.mark.parametrize("words", ["Fix the header", ""])
 def test_the_tags_around_a_picture_are_not_typed(words: str) -> None:
     name = '<image name=[Image #1] path="/tmp/clip.png">'
-    texts = [{"type": "input_text", "text": text} for text in (name, "</image>", *filter(None, [words]))]
     picture = {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgo="}
-    message = {"type": "message", "role": "user", "content": [texts[0], picture, *texts[1:]]}
-    session = read_session(
-        dump(
-            {"type": "session_meta", "payload": {"id": "s1", "cwd": "/home/sam/shop"}},
-            {"type": "response_item", "payload": message},
-        )
-    )
+    session = read_session(dump(META, said("user", name, picture, "</image>", *filter(None, [words]))))
     assert prompts(session) == [words]
     assert "user" not in [fact.said[0].by for fact in session.facts.by_kind("file")]
 

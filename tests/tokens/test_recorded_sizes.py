@@ -17,6 +17,7 @@ from inspector.tokens.ledger import count_tokens
 from inspector.tokens.recorded_sizes import find_recorded_sizes
 from inspector.workbench.model import WorkbenchModel
 from tests.claude_rows import LARGE, SMALL, Claude, Row, dump
+from tests.codex_rows import META, row, said
 from tests.fixed_sessions import LENGTH
 from tests.predictions.measure import list_files, read_reported
 from tests.shared import SHARED, needs_shared
@@ -141,29 +142,22 @@ def test_a_context_that_is_counted_larger_than_reported_has_the_counted_size() -
 def codex(request: int | None) -> bytes:
     """Codex states the size of a request in an event; after a compaction it states an estimate of its own."""
 
-    def say(role: str, text: str) -> Row:
-        part = {"type": "output_text" if role == "assistant" else "input_text", "text": text}
-        return {"type": "response_item", "payload": {"type": "message", "role": role, "content": [part]}}
-
     def count(sent: int, total: int) -> Row:
         last = {"input_tokens": sent, "cached_input_tokens": sent // 2, "output_tokens": 5}
         totals = {"input_tokens": total, "output_tokens": 5, "total_tokens": total + 5}
         info = {"last_token_usage": last, "total_token_usage": totals}
-        return {"type": "event_msg", "payload": {"type": "token_count", "info": info}}
+        return row("event_msg", type="token_count", info=info)
 
     estimate = {"last_token_usage": {"total_tokens": 444}, "total_token_usage": {"total_tokens": 9_005}}
-    kept = [say("user", "k" * 40)["payload"], say("user", "s" * 200)["payload"]]
+    kept = [said("user", "k" * 40)["payload"], said("user", "s" * 200)["payload"]]
     rows = [
-        {"type": "session_meta", "payload": {"id": "t1", "cwd": "/w"}},
-        say("user", "k" * 40),
-        say("assistant", "b" * 100),
-        count(9_000, 9_000),
-        {"type": "compacted", "payload": {"message": "s" * 200, "replacement_history": kept}},
-        {"type": "event_msg", "payload": {"type": "token_count", "info": estimate}},
-        say("user", "e" * 25),
+        *(META, said("user", "k" * 40), said("assistant", "b" * 100), count(9_000, 9_000)),
+        row("compacted", message="s" * 200, replacement_history=kept),
+        row("event_msg", type="token_count", info=estimate),
+        said("user", "e" * 25),
     ]
     if request is not None:
-        rows += [say("assistant", "f"), count(request, 9_000 + request)]
+        rows += [said("assistant", "f"), count(request, 9_000 + request)]
     return dump(rows)
 
 
