@@ -92,11 +92,6 @@ def test_check_ends_with_2_where_it_could_not_look(
     assert "Ends with 0 when no error was found" in run("lint", "--help").stdout.replace("\n", " ")
 
 
-def test_check_writes_what_build_servers_read(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["check", str(file), "--format", "sarif"]) == 1
-    assert capsys.readouterr().out.startswith("{")
-
-
 def test_a_cut_and_a_moment_can_be_named(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     session = open_session(file)
     at = session.entries[session.path[40]].id

@@ -16,7 +16,7 @@ from inspector.formats.harnesses.claude_code.agents import READER
 from inspector.formats.harnesses.claude_code.rows import decode_row, decode_row_slowly
 from inspector.formats.readers import read_session
 from inspector.session.blocks import Image, Reasoning, Text, ToolOutput, Unknown
-from inspector.session.entries import Request, Source, Usage
+from inspector.session.entries import Boundary, Request, Source, Usage
 from inspector.session.session import Session
 from tests.rows import dump
 from tests.strategies import JUNK, paths_of, replaced
@@ -159,18 +159,14 @@ def test_a_uuid_written_twice_counts_once_and_the_last_one_wins() -> None:
 # Replies and the outputs of their calls
 
 
+SENT = {"input_tokens": 7}
+
+
 def test_rows_of_one_reply_are_one_entry_with_the_last_usage() -> None:
     session = read(
         user("u1", None, "hi"),
-        reply("a1", "u1", text("one"), id="m", usage={"output_tokens": 1, "input_tokens": 7}),
-        reply(
-            "a2",
-            "a1",
-            call("t1"),
-            id="m",
-            usage={"output_tokens": 9, "input_tokens": 7},
-            stop_reason="tool_use",
-        ),
+        reply("a1", "u1", text("one"), id="m", usage={**SENT, "output_tokens": 1}),
+        reply("a2", "a1", call("t1"), id="m", usage={**SENT, "output_tokens": 9}, stop_reason="tool_use"),
     )
     entry = session.entries[1]
     assert [block.kind for block in entry.blocks] == ["text", "tool_call"]
@@ -345,12 +341,8 @@ def test_a_boundary_and_its_summary_are_one_entry() -> None:
     entry = session.entries[2]
     assert (entry.kind, entry.role, entry.blocks) == ("compaction", "user", (Text(text="What happened"),))
     assert (entry.id, entry.aliases, entry.parent) == ("c", ("s",), "a1")
-    assert entry.boundary is not None
-    assert entry.boundary.model_dump(exclude_defaults=True) == {
-        "trigger": "manual",
-        "tokens_before": 82572,
-        "extra": {"postTokens": 5000, "durationMs": 7},
-    }
+    told = {"postTokens": 5000, "durationMs": 7}
+    assert entry.boundary == Boundary(trigger="manual", tokens_before=82572, extra=told)
     assert path(session) == ["u1", "a1", "c", "u2"]
     assert live(session) == ["c", "u2"]
     assert len(session.turns) == 2
@@ -398,33 +390,22 @@ def test_going_back_behind_a_compaction_undoes_it() -> None:
     assert live(session) == ["u1", "a1", "u3"]
 
 
+CLEARED = {"clearedAttachmentUUIDs": list[str]()}
+
+
 def test_a_micro_compaction_empties_outputs_in_place() -> None:
-    told = {
-        "trigger": "auto",
-        "preTokens": 65398,
-        "tokensSaved": 45149,
-        "compactedToolIds": ["t1"],
-        "clearedAttachmentUUIDs": [],
-    }
+    told = {"trigger": "auto", "preTokens": 65398, "tokensSaved": 45149, "compactedToolIds": ["t1"]}
     session = read(
         user("u1", None, "hi"),
         reply("a1", "u1", call("t1"), call("t2")),
         user("r1", "a1", [output("t1")]),
         user("r2", "a1", [output("t2")]),
-        system("m", "r2", "microcompact_boundary", microcompactMetadata=told),
+        system("m", "r2", "microcompact_boundary", microcompactMetadata=told | CLEARED),
         reply("a2", "m", text("on")),
     )
-    entry = session["m"]
+    entry, sizes = session["m"], {"tokens_before": 65398, "tokens_saved": 45149}
     assert (entry.kind, entry.role, entry.blocks) == ("micro", "system", ())
-    assert entry.boundary is not None
-    assert entry.boundary.model_dump(exclude_defaults=True) == {
-        "kind": "micro",
-        "trigger": "auto",
-        "tokens_before": 65398,
-        "tokens_saved": 45149,
-        "cleared": ("t1",),
-        "extra": {"clearedAttachmentUUIDs": []},
-    }
+    assert entry.boundary == Boundary(kind="micro", trigger="auto", cleared=("t1",), **sizes, extra=CLEARED)
     assert path(session) == ["u1", "a1", "r1", "r2", "m", "a2"]
     assert live(session) == ["u1", "a1", "r1", "r2", "a2"]
     assert [int(row) for row in session.live.cleared.nonzero()[0]] == [3]

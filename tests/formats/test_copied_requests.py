@@ -219,6 +219,3 @@ def test_a_fork_of_codex_pays_for_what_follows_the_copies(rows: list[Row], tmp_p
     assert any("2 requests are copied from session p" in note for note in bill.notes)
     assert any("first 6 rows are a copy" in warning for warning in session.warnings)
     assert len(session.turns) == 3 and session.records == len(rows)
-
-
-# Scans

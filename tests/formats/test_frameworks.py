@@ -56,37 +56,23 @@ def test_the_models_messages_open_too() -> None:
     assert isinstance(failed, ToolOutput) and failed.is_error and failed.text == "no city"
 
 
-OLD_CALL = {
-    "toolCallId": "w",
-    "toolName": "weather",
-    "args": {"city": "Bergen"},
-    "state": "result",
-    "result": 7,
-}
+ASKED = {"toolName": "weather", "args": {"city": "Bergen"}}
+OLD_CALL = {"toolCallId": "w", **ASKED, "state": "result", "result": 7}
 ASK = {"id": "a", "role": "user", "content": "Rain?"}
-WAITS = {**{k: v for k, v in OLD_CALL.items() if k != "result"}, "toolCallId": "v", "state": "call"}
+WAITS = {"toolCallId": "v", **ASKED, "state": "call"}
+PARTS = [
+    *({"type": "step-start"}, {"type": "reasoning", "reasoning": "Ask.", "details": []}),
+    {"type": "tool-invocation", "toolInvocation": {**OLD_CALL, "step": 0}},
+    *({"type": "tool-invocation", **WAITS}, {"type": "step-start"}, {"type": "text", "text": "Seven."}),
+]
+REPLY = {"id": "b", "role": "assistant", "content": "Seven."}
 
 
 @pytest.mark.parametrize(
     "messages",
     [
-        [
-            {**ASK, "parts": [{"type": "text", "text": "Rain?"}]},
-            {
-                "id": "b",
-                "role": "assistant",
-                "content": "Seven.",
-                "parts": [
-                    {"type": "step-start"},
-                    {"type": "reasoning", "reasoning": "Ask.", "details": []},
-                    {"type": "tool-invocation", "toolInvocation": {**OLD_CALL, "step": 0}},
-                    {"type": "tool-invocation", **WAITS},
-                    {"type": "step-start"},
-                    {"type": "text", "text": "Seven."},
-                ],
-            },
-        ],
-        [ASK, {"id": "b", "role": "assistant", "content": "Seven.", "toolInvocations": [OLD_CALL, WAITS]}],
+        [{**ASK, "parts": [{"type": "text", "text": "Rain?"}]}, {**REPLY, "parts": PARTS}],
+        [ASK, {**REPLY, "toolInvocations": [OLD_CALL, WAITS]}],
     ],
     ids=["version 4", "version 3"],
 )

@@ -19,16 +19,10 @@ def test_events_become_a_session() -> None:
     assert session.unknown == 0 and not session.corrupt
     assert [block.text for block in session.system] == ["You keep a tide table."]
     assert [tool.name for tool in session.tools] == ["execute_bash"]
-    assert [(entry.role, entry.meta) for entry in session.entries if entry.kind == "message"] == [
-        ("user", False),
-        ("user", True),
-        ("assistant", False),
-        ("tool", False),
-        ("tool", False),
-        ("assistant", False),
-        ("tool", False),
-        ("assistant", False),
-    ]
+    said = [entry for entry in session.entries if entry.kind == "message"]
+    roles = [entry.role for entry in said]
+    assert roles == ["user", "user", "assistant", "tool", "tool", "assistant", "tool", "assistant"]
+    assert [at for at, entry in enumerate(said) if entry.meta] == [1]
     assert session["e3"].text == "Never round a tide."
     assert len(session.turns) == 1
 

@@ -225,6 +225,3 @@ def test_a_counter_of_ones_own_is_enough_to_count_a_session() -> None:
     session = Session(format="demo", entries=(Entry(id="a", blocks=(Text(text="to be or not"),)),), leaf="a")
     ledger = count_tokens(session, words)
     assert (ledger.total, ledger.source) == (4, "Words")
-
-
-# -- compact JSON, which the estimates are made of ------------------------------------------------------

@@ -78,8 +78,6 @@ def test_requests_that_are_reported_one_by_one_are_not_billed_again_by_the_sum()
     assert total(copilot(PROMPT, record, reply, more)) == pytest.approx((1_000 * 3 + 17 * 15) / M)
 
 
-# -- no usage at all ---------------------------------------------------------------------------------------
-
 # -- stream-json -------------------------------------------------------------------------------------------
 
 SONNET = "claude-sonnet-4-5-20250929"
