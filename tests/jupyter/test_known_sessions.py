@@ -72,12 +72,6 @@ def test_nothing_outside_the_places_can_be_asked_for(server: Server, home: Path)
         assert str(home) not in answer.json["message"]
 
 
-def test_it_is_only_for_who_is_logged_in(server: Server, home: Path) -> None:
-    assert server.ask("GET", "inspector/sessions", headers={}).status == 403
-    known = {"known": str(home / PLACE / "a b.jsonl"), "wanted": {}}
-    assert server.ask("POST", "inspector/open", known, headers={}).status == 403
-
-
 def test_a_file_that_becomes_a_link_after_it_was_listed_is_not_opened(server: Server, home: Path) -> None:
     path = home / PLACE / "later.jsonl"
     path.write_bytes(read_demo())

@@ -231,7 +231,15 @@ def test_every_field_has_its_type(server: Server) -> None:
 @pytest.mark.parametrize(
     ("route", "body"),
     [
+        ("open", []),
+        ("open", {}),
+        ("open", {"path": 7}),
         ("open", {"path": ["story.jsonl"]}),
+        ("open", {"path": "story.jsonl", "wanted": []}),
+        ("open", {"path": "story.jsonl", "wanted": {"_seq": "1"}}),
+        ("open", {"path": "story.jsonl", "wanted": {"replay": 1}}),
+        ("open", {"path": "story.jsonl", "wanted": {"scenario": "perhaps"}}),
+        ("open", {"path": "story.jsonl", "wanted": {"scenario": ["accepts"]}}),
         ("open", {"bundled": "yes"}),
         ("open", {"bundled": 1}),
         ("open", {"path": "story.jsonl", "wanted": None}),

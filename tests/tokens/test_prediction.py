@@ -60,22 +60,14 @@ def test_what_is_fixed_stays_and_what_is_withheld_goes_with_its_step() -> None:
     session = withheld_session()
     ledger = count_tokens(session, LENGTH)
     found = find_not_in_file(session, ledger)
-    assert {name: part.tokens for name, part in found.parts.items()} == {
-        "system_and_tools": 1000,
-        "hidden_reasoning": 600,
-        "before_file": 0,
-        "reattached": 0,
-    }
+    nothing = {"before_file": 0, "reattached": 0}
+    told = {name: part.tokens for name, part in found.parts.items()}
+    assert told == {"system_and_tools": 1000, "hidden_reasoning": 600, **nothing}
     # Rows: u1, reasoning and text of a1, u2, reasoning and text of a2, u3, a3, u4.
     assert found.spread.tolist() == [0, 300, 0, 0, 300, 0, 0, 0, 0]
     plan = make_plan(session, ledger, "keep-recent-turns", {"cut": "u3"}, window=10_000)
     assert plan.before == 1000 + 600 + (4 * 100 + 3 * 50) == plan.counted_before + found.tokens
-    assert plan.parts_after == {
-        "system_and_tools": 1000,
-        "hidden_reasoning": 0,
-        "before_file": 0,
-        "reattached": 0,
-    }
+    assert plan.parts_after == {"system_and_tools": 1000, "hidden_reasoning": 0, **nothing}
     assert plan.after == 1000 + plan.summary_tokens + 100 + 50 + 100
     later = make_plan(session, ledger, "keep-recent-turns", {"cut": "u2"}, window=10_000)
     assert later.parts_after["hidden_reasoning"] == 300, "the step that is kept keeps what it reasoned"
