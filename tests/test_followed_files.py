@@ -170,53 +170,6 @@ def test_a_growing_file_of_lines_gives_what_reading_it_anew_gives(
         before = after
 
 
-def rows_of(*rows: Row) -> list[bytes]:
-    return [json.dumps(row).encode() + b"\n" for row in rows]
-
-
-def message(uuid: str, parent: str | None, **more: Any) -> Row:
-    return {"type": "user", "uuid": uuid, "parentUuid": parent, "message": {"content": "Hello"}} | more
-
-
-def note(uuid: str, parent: str | None) -> Row:
-    return {"type": "progress", "uuid": uuid, "parentUuid": parent}
-
-
-def compaction(uuid: str, above: str, head: str, tail: str) -> Row:
-    told = {"preservedSegment": {"headUuid": head, "tailUuid": tail, "anchorUuid": uuid}}
-    row = {"type": "system", "subtype": "compact_boundary", "uuid": uuid, "parentUuid": None}
-    return row | {"logicalParentUuid": above, "compactMetadata": told}
-
-
-LATER = {
-    "a link becomes a message": rows_of(
-        message("c", None), note("b", "c"), note("a", "b"), message("x", "a"), message("b", "c")
-    ),
-    "a parent comes late": rows_of(
-        message("a", None), message("b", None), message("x", "late"), message("late", "a")
-    ),
-    # Where the end of what is kept is not known, nothing is; once it stands behind, all before it is.
-    "the end of what a compaction keeps comes late": rows_of(
-        *(message("a", None), compaction("k", "a", "a", "t"), message("x", "a")),
-        *(message("t", "a"), message("y", "t")),
-    ),
-    "a sub-agent is told apart late": rows_of(
-        message("a", None, isSidechain=True), message("b", "a", isSidechain=True), message("c", None)
-    ),
-}
-
-
-@pytest.mark.parametrize("case", LATER)
-def test_a_later_line_changes_what_earlier_ones_make(case: str) -> None:
-    growth, seen, made = IncrementalReader(READER[CLAUDE]), b"", []
-    for line in LATER[case]:
-        seen += line
-        assert growth.feed(line)
-        made.append(growth.make_session())
-        assert made[-1] == whole(seen, CLAUDE)
-    assert any(session.entries != made[-1].entries[: len(session.entries)] for session in made)
-
-
 # -- files -------------------------------------------------------------------------------------------------
 
 
