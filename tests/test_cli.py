@@ -19,13 +19,6 @@ from tests.claude_rows import Claude, dump
 from tests.exported import all_texts, unpack_page
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "session.jsonl"
-    path.write_bytes(read_demo())
-    return path
-
-
 def run(*arguments: object, **more: Any) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "inspector.cli", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False, **more)

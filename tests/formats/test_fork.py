@@ -9,19 +9,11 @@ import pytest
 
 from inspector import Session, open_session, reopen_session, save_session
 from inspector.cli import main
-from inspector.demo import read_demo
 from inspector.errors import EditError
 from tests.rows import load
 from tests.shared import SHARED, needs_shared
 
 Row = dict[str, Any]
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "a session.jsonl"
-    path.write_bytes(read_demo())
-    return path
 
 
 def read_rows(path: Path) -> list[Row]:

@@ -21,11 +21,6 @@ NOTHING = Done(0, "", "")
 EVENT = {"session_id": "s1", "cwd": "/p", "hook_event_name": "PreCompact", "trigger": "auto"}
 
 
-@pytest.fixture
-def claude(tmp_path: Path) -> FakeHarness:
-    return FakeHarness(tmp_path, before_compaction())
-
-
 @pytest.mark.parametrize(
     "data",
     [

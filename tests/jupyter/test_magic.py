@@ -27,13 +27,6 @@ def shell() -> Iterator[InteractiveShell]:
     InteractiveShell.clear_instance()
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "my session.jsonl"
-    path.write_bytes(read_demo())
-    return path
-
-
 def run(shell: InteractiveShell, line: str) -> Any:
     done = shell.run_cell(line)
     done.raise_error()

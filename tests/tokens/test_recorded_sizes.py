@@ -19,6 +19,7 @@ from inspector.workbench.model import WorkbenchModel
 from tests.claude_rows import LARGE, SMALL, Claude, Row, dump
 from tests.codex_rows import META, row, said
 from tests.fixed_sessions import LENGTH
+from tests.formats.test_pi_records import HEADER, message, record
 from tests.predictions.measure import list_files, read_reported
 from tests.shared import SHARED, needs_shared
 
@@ -162,28 +163,19 @@ def codex(request: int | None) -> bytes:
 
 
 def pi(request: int | None) -> bytes:
-    def record(kind: str, name: str, parent: str | None, **more: Any) -> Row:
-        return {"type": kind, "id": name, "parentId": parent, "timestamp": "2026-01-03T14:00:00.000Z", **more}
-
-    def message(name: str, parent: str | None, role: str, text: str, **more: Any) -> Row:
-        body = {"role": role, "content": [{"type": "text", "text": text}], "timestamp": 1, **more}
-        return record("message", name, parent, message=body)
-
     def reply(name: str, parent: str, text: str, sent: int) -> Row:
-        usage = {
+        used = {
             "input": sent - 700,
             "output": 5,
             "cacheRead": 600,
             "cacheWrite": 100,
             "totalTokens": sent + 5,
         }
-        about = {"provider": "anthropic", "model": LARGE, "stopReason": "stop", "usage": usage}
-        return message(name, parent, "assistant", text, **about)
+        about = {"provider": "anthropic", "model": LARGE, "stopReason": "stop", "usage": used}
+        return message(name, parent, "assistant", [{"type": "text", "text": text}], **about)
 
     rows = [
-        {"type": "session", "version": 3, "id": "s", "timestamp": "2026-01-03T14:00:00.000Z", "cwd": "/w"},
-        message("u1", None, "user", "a" * 40),
-        reply("a1", "u1", "b" * 100, 9_000),
+        *(HEADER, message("u1", None, "user", "a" * 40), reply("a1", "u1", "b" * 100, 9_000)),
         record("compaction", "c1", "a1", summary="s" * 200, firstKeptEntryId="c1", tokensBefore=77_777),
         message("u2", "c1", "user", "e" * 25),
     ]

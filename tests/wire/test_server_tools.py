@@ -25,8 +25,7 @@ from inspector import (
 from inspector.redaction.clean import clean_session, look_through
 from inspector.redaction.redact import Redactor
 from inspector.session.session import Session
-
-Json = dict[str, Any]
+from tests.wire.test_checks import Json, assistant, body, user
 
 WORDS = {"type": "text", "text": "Let me look."}
 DONE = {"type": "text", "text": "That is all."}
@@ -110,22 +109,6 @@ def client(name: str = "t1", **more: Any) -> Json:
 
 def output(name: str = "t1") -> Json:
     return {"type": "tool_result", "tool_use_id": name, "content": [{"type": "text", "text": "a"}]}
-
-
-def user(*blocks: Json | str) -> Json:
-    return {"role": "user", "content": [_block(block) for block in blocks]}
-
-
-def assistant(*blocks: Json | str) -> Json:
-    return {"role": "assistant", "content": [_block(block) for block in blocks]}
-
-
-def _block(block: Json | str) -> Json:
-    return {"type": "text", "text": block} if isinstance(block, str) else block
-
-
-def body(*messages: Json, **more: Any) -> Json:
-    return {"model": "claude-opus-4-6", "max_tokens": 100, "messages": list(messages), **more}
 
 
 def read(request: Json) -> Session:
