@@ -25,25 +25,7 @@ from tests.shared import SHARED, needs_shared
 from tests.work import limit_work
 
 EXACT = ("o200k_base", "cl100k_base")
-_awkward = st.sampled_from(
-    (
-        "'\u017f",
-        "\u017f'S",
-        "'s",
-        "'LL",
-        "\ud83d",
-        "\ude00",
-        "😀",
-        " ",
-        "\n",
-        "\r\n",
-        "\t",
-        "\u3000",
-        "A",
-        "a",
-        "1",
-    )
-)
+_awkward = st.sampled_from("'\u017f|\u017f'S|'s|'LL|\ud83d|\ude00|😀| |\n|\r\n|\t|\u3000|A|a|1".split("|"))
 texts = st.one_of(
     st.text(st.characters()), st.lists(_awkward | st.text(max_size=4), max_size=40).map("".join)
 )
@@ -147,42 +129,22 @@ def test_utf16_length_is_what_javascript_calls_length(text: str) -> None:
 # -- calibration ----------------------------------------------------------------------------------------
 
 
-def chat(
-    sizes: Sequence[int],
-    factor: float,
-    *,
-    frame: int = 0,
-    add: dict[int, int] | None = None,
-    models: Sequence[str] = ("claude-opus-4-6",),
-    extra: dict[int, tuple[Entry, ...]] | None = None,
-) -> Session:
-    """A chat whose provider counts `factor` tokens for each of ours, and `frame` for each message.
+def chat(sizes: Sequence[int], factor: float) -> Session:
+    """A chat whose provider counts `factor` tokens for each of ours.
 
-    Every text is `size` times " a", one o200k token each. `add` puts tokens into the request of a turn that
-    are nowhere in the file, `extra` entries before it.
+    Every text is `size` times " a", one o200k token each.
     """
     entries: list[Entry] = []
-    prompt, parent = 5000.0, None
+    prompt = 5000.0
     for turn, size in enumerate(sizes):
-        prompt += (add or {}).get(turn, 0)
-        for one in (extra or {}).get(turn, ()):
-            entries.append(one.model_copy(update={"parent": parent}))
-            parent = one.id
-        prompt += size * factor + frame
-        entries.append(Entry(id=f"u{turn}", parent=parent, blocks=(Text(text=" a" * size),)))
-        entries.append(
-            Entry(
-                id=f"a{turn}",
-                parent=f"u{turn}",
-                role="assistant",
-                model=models[turn % len(models)],
-                blocks=(Text(text=" a" * size),),
-                usage=Usage(cache_read=round(prompt), output=size),
-            )
-        )
-        prompt += size * factor + frame
-        parent = f"a{turn}"
-    return Session(format="demo", entries=tuple(entries), leaf=parent)
+        prompt += size * factor
+        said, above = (Text(text=" a" * size),), f"a{turn - 1}" if turn else None
+        usage = Usage(cache_read=round(prompt), output=size)
+        entries.append(Entry(id=f"u{turn}", parent=above, blocks=said))
+        answer = Entry(id=f"a{turn}", parent=f"u{turn}", role="assistant", blocks=said, usage=usage)
+        entries.append(answer.model_copy(update={"model": "claude-opus-4-6"}))
+        prompt += size * factor
+    return Session(format="demo", entries=tuple(entries), leaf=entries[-1].id)
 
 
 def test_calibration_finds_the_factor_the_provider_counts_by() -> None:
