@@ -229,21 +229,13 @@ PASSWORD = "hunter2-Tr0ub4dor"
 
 def secretive() -> Session:
     """A key in the user's words, in a call and in its output, and a password in a URL and in the prompt."""
+    function = {"name": "bash", "arguments": json.dumps({"command": f"curl -H {KEY}"})}
+    calls = [{"id": "c1", "type": "function", "function": function}]
     return read_session(
         [
             {"role": "system", "content": f"DATABASE_URL=postgres://app:{PASSWORD}@db.example/app"},
             {"role": "user", "content": f"My key is {KEY}, use it."},
-            {
-                "role": "assistant",
-                "content": None,
-                "tool_calls": [
-                    {
-                        "id": "c1",
-                        "type": "function",
-                        "function": {"name": "bash", "arguments": json.dumps({"command": f"curl -H {KEY}"})},
-                    }
-                ],
-            },
+            {"role": "assistant", "content": None, "tool_calls": calls},
             {"role": "tool", "tool_call_id": "c1", "content": f"token: {KEY}"},
             {"role": "assistant", "content": "Done."},
         ]

@@ -230,14 +230,7 @@ def test_flue_a_compaction_says_its_summary_behind_a_marker_once() -> None:
         flue_entry("a", None, message=user("one")),
         base | {"id": "c", "summary": "s", "details": {"readFiles": ["r.py"], "modifiedFiles": ["m.py"]}},
         base | {"id": "d", "summary": "[Context Summary] own", "details": {"readFiles": ["r.py"]}},
-        {
-            "type": "branch_summary",
-            "id": "e",
-            "parentId": "d",
-            "timestamp": TIME,
-            "summary": "went",
-            "fromId": "c",
-        },
+        flue_entry("e", "d", summary="went", fromId="c") | {"type": "branch_summary"},
     )
     _, plain, marked, branch = session.entries
     assert (plain.kind, plain.role, plain.text) == ("compaction", "user", "[Context Summary]\n\ns")
@@ -423,20 +416,21 @@ def test_anthropic_a_request_becomes_a_session() -> None:
     assert len(session.live.pairs) == 1
 
 
+EDITED = {"applied_edits": [{"type": "clear_tool_uses_20250919", "cleared_tool_uses": 2}]}
 REPLY = {
     "id": "msg_1",
     "type": "message",
     "role": "assistant",
     "model": "claude-demo-2",
     "content": [TEXT],
-    "stop_reason": "end_turn",
     "usage": {
         "input_tokens": 5,
         "output_tokens": 2,
         "cache_read_input_tokens": 3,
         "cache_creation_input_tokens": 4,
     },
-    "context_management": {"applied_edits": [{"type": "clear_tool_uses_20250919", "cleared_tool_uses": 2}]},
+    "stop_reason": "end_turn",
+    "context_management": EDITED,
 }
 
 

@@ -22,15 +22,8 @@ from tests.rows import dump
 Row = dict[str, Any]
 
 HARNESS = (
-    "local-command-stdout",
-    "local-command-stderr",
-    "local-command-caveat",
-    "command-name",
-    "task-notification",
-    "bash-stdout",
-    "bash-stderr",
-    "system-reminder",
-    "user-prompt-submit-hook",
+    *("local-command-stdout", "local-command-stderr", "local-command-caveat", "command-name", "bash-stdout"),
+    *("task-notification", "bash-stderr", "system-reminder", "user-prompt-submit-hook"),
 )
 """Elements of Claude Code that ask the model nothing."""
 

@@ -70,24 +70,10 @@ def test_every_step_holds_what_the_ledger_counts_for_it(session: Session) -> Non
 
 
 def test_an_emptied_output_counts_its_placeholder_before_and_after_a_compaction_that_keeps_it() -> None:
-    check_law(
-        chain(
-            say("list"),
-            call("c1"),
-            output("c1", "long " * 400),
-            call("c2"),
-            output("c2", "wide " * 300),
-            micro("c1"),
-            reply("done"),
-            compaction(first_kept="e3", kept=("e2", "e4", "nowhere")),
-            say("more"),
-            micro("c2", "c1"),
-            call("c1"),
-            output("c1", "again " * 200),
-            compaction(first_kept="e6"),
-            reply("end"),
-        )
-    )
+    begun = (say("list"), call("c1"), output("c1", "long " * 400), call("c2"), output("c2", "wide " * 300))
+    first = (micro("c1"), reply("done"), compaction(first_kept="e3", kept=("e2", "e4", "nowhere")))
+    again = (say("more"), micro("c2", "c1"), call("c1"), output("c1", "again " * 200))
+    check_law(chain(*begun, *first, *again, compaction(first_kept="e6"), reply("end")))
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,10 @@ def zero_usage(rows: Claude) -> Claude:
     return rows
 
 
+def cleared() -> Claude:
+    return begin().use("c1", "o" * 500, 21_200).clear("c1")
+
+
 CLAUDE: dict[str, tuple[Callable[[], Claude], list[tuple[str, int | None, str]]]] = {
     "right after it": (lambda: begin().compact().reply("e" * 10, 18_300), [("◆1", 18_300, "reported")]),
     "less the user's words": (
@@ -98,15 +102,7 @@ CLAUDE: dict[str, tuple[Callable[[], Claude], list[tuple[str, int | None, str]]]
     ),
     "no request after it": (lambda: begin().compact().say("g" * 7), [("◆1", None, "predicted")]),
     "outputs cleared, then a compaction": (
-        lambda: (
-            begin()
-            .use("c1", "o" * 500, 21_200)
-            .clear("c1")
-            .say("e" * 30)
-            .reply("f", 20_900)
-            .compact()
-            .reply("g", 18_000)
-        ),
+        lambda: cleared().say("e" * 30).reply("f", 20_900).compact().reply("g", 18_000),
         [("◇1", 20_900 - 30, "reported"), ("◆1", 18_000, "reported")],
     ),
     "a compaction, then outputs cleared": (
@@ -193,15 +189,10 @@ def opencode(request: int | None) -> bytes:
     def reply(number: int, words: str, sent: int, **more: Any) -> Row:
         tokens = {"input": sent - 600, "output": 5, "reasoning": 0, "cache": {"read": 500, "write": 100}}
         end = {"type": "step-finish", "reason": "stop", "cost": 0, "tokens": tokens}
-        about = {"modelID": "demo-1", "providerID": "p", "finish": "stop", "tokens": tokens, "cost": 0}
+        about: Row = {"modelID": "demo-1", "providerID": "p", "finish": "stop", "tokens": tokens, "cost": 0}
         time = {"created": number, "completed": number}
-        parent = f"msg_{number - 1:02}"
-        return message(
-            number,
-            "assistant",
-            [{"type": "step-start"}, text(words), end],
-            **{**about, "time": time, "parentID": parent, **more},
-        )
+        about |= {"time": time, "parentID": f"msg_{number - 1:02}"}
+        return message(number, "assistant", [{"type": "step-start"}, text(words), end], **about | more)
 
     rows = [
         message(1, "user", [text("a" * 40)]),

@@ -410,27 +410,11 @@ junk = st.recursive(
     max_leaves=12,
 )
 # Nearly a request: junk where a value belongs.
+pieces = junk | st.dictionaries(words, junk | words, max_size=5).map(lambda d: {"type": "text", **d})
+contents = junk | st.lists(pieces, max_size=3)
+talks = st.lists(junk | st.fixed_dictionaries({"role": junk | words, "content": contents}), max_size=4)
 near = st.fixed_dictionaries(
-    {
-        "messages": junk
-        | st.lists(
-            junk
-            | st.fixed_dictionaries(
-                {
-                    "role": junk | words,
-                    "content": junk
-                    | st.lists(
-                        junk
-                        | st.dictionaries(words, junk | words, max_size=5).map(
-                            lambda d: {"type": "text", **d}
-                        ),
-                        max_size=3,
-                    ),
-                }
-            ),
-            max_size=4,
-        )
-    },
+    {"messages": junk | talks},
     optional={"model": junk, "system": junk, "tools": junk, "thinking": junk},
 )
 
@@ -582,6 +566,7 @@ def test_a_context_renders_to_a_request() -> None:
         provided=(Provided(name="clock", text="Noon."),),
     )
     rendered = render_request(whole, max_tokens=100)
+    note = {"type": "text", "media_type": "text/plain", "data": "note"}
     assert rendered.request == {
         "model": "claude-opus-4-6",
         "max_tokens": 100,
@@ -593,25 +578,12 @@ def test_a_context_renders_to_a_request() -> None:
         "messages": [
             user("Look."),
             assistant(
-                think(),
-                {"type": "redacted_thinking", "data": "secret"},
-                "I look.",
+                *(think(), {"type": "redacted_thinking", "data": "secret"}, "I look."),
                 {"type": "tool_use", "id": "t1", "name": "Read", "input": {"path": "a.png"}},
             ),
             user(
-                result(
-                    "t1",
-                    {"type": "text", "text": "A picture."},
-                    {
-                        "type": "image",
-                        "source": {"type": "base64", "media_type": "image/png", "data": "iVBO"},
-                    },
-                ),
-                {
-                    "type": "document",
-                    "source": {"type": "text", "media_type": "text/plain", "data": "note"},
-                    "title": "Notes",
-                },
+                result("t1", {"type": "text", "text": "A picture."}, image(data="iVBO")),
+                {"type": "document", "source": note, "title": "Notes"},
                 {"type": "image", "source": {"type": "url", "url": "https://example.org/a.png"}},
             ),
         ],
@@ -746,14 +718,8 @@ contexts = st.builds(
     st.lists(texts, max_size=2),
 )
 ALWAYS_KEPT = {
-    "malformed",
-    "unknown_role",
-    "empty_message",
-    "empty_text",
-    "late_result",
-    "lone_surrogate",
-    "unsealed_thinking",
-    "input_not_object",
+    *("malformed", "unknown_role", "empty_message", "empty_text", "late_result", "lone_surrogate"),
+    *("unsealed_thinking", "input_not_object"),
 }
 
 
