@@ -15,7 +15,7 @@ def item(kind: str, **more: Any) -> Row:
     return row("response_item", type=kind, **more)
 
 
-def said(role: str, *parts: str | Row, **more: Any) -> Row:
+def codex_message(role: str, *parts: str | Row, **more: Any) -> Row:
     kind = "output_text" if role == "assistant" else "input_text"
     content = [{"type": kind, "text": part} if isinstance(part, str) else part for part in parts]
     return item("message", role=role, content=content, **more)

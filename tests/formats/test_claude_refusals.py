@@ -20,7 +20,7 @@ def figures(sent: int, read: int, written: int, **more: Any) -> Row:
     return dict(zip(names, (sent, read, 0, written), strict=True)) | more
 
 
-def said(name: str, parent: str, *blocks: Row, model: str = OPUS, usage: Row, **more: Any) -> Row:
+def final_reply(name: str, parent: str, *blocks: Row, model: str = OPUS, usage: Row, **more: Any) -> Row:
     return reply(name, parent, *blocks, model=model, usage=usage, stop_reason="end_turn", **more)
 
 
@@ -43,7 +43,7 @@ def test_a_reply_made_by_the_fallback_has_the_fallback_s_figures(tmp_path: Path)
     served = figures(400, 6_000, 700, type="fallback_message", model=OPUS)
     handed = {"type": "fallback", "from": {"model": FABLE}, "to": {"model": OPUS}}
     usage = figures(400, 6_000, 700, iterations=[refused, served])
-    answer = said("a1", "u1", handed, text("It opens 8080."), usage=usage)
+    answer = final_reply("a1", "u1", handed, text("It opens 8080."), usage=usage)
     (file := tmp_path / "s1.jsonl").write_bytes(dump(user("u1", None, ASKED), answer))
     session = open_session(file)
     used = session.entries[1].usage
@@ -59,10 +59,10 @@ def test_a_refused_reply_that_was_taken_back_is_in_no_later_request(tmp_path: Pa
     session = open_rows(
         tmp_path,
         user("u1", None, ASKED),
-        said("a1", "u1", text("I begin with the"), model=FABLE, usage=figures(10, 0, 4), id="m1"),
-        said("a2", "a1", text("firewall, which"), model=FABLE, usage=figures(10, 0, 9), id="m1"),
+        final_reply("a1", "u1", text("I begin with the"), model=FABLE, usage=figures(10, 0, 4), id="m1"),
+        final_reply("a2", "a1", text("firewall, which"), model=FABLE, usage=figures(10, 0, 9), id="m1"),
         system("s1", "a2", "model_refusal_fallback", **models, **gone),
-        said("a3", "s1", text("It opens 8080."), usage=figures(12, 0, 6)),
+        final_reply("a3", "s1", text("It opens 8080."), usage=figures(12, 0, 6)),
         user("u2", "a3", "And 9090?"),
     )
     assert live(session) == f"{ASKED}\nIt opens 8080.\nAnd 9090?"
@@ -77,10 +77,10 @@ def test_an_output_too_long_to_be_sent_counts_as_what_was_sent(tmp_path: Path) -
     session = open_rows(
         tmp_path,
         user("u1", None, "What does the log say?"),
-        said("a1", "u1", call("t1", "Bash"), usage=figures(10, 0, 5)),
+        final_reply("a1", "u1", call("t1", "Bash"), usage=figures(10, 0, 5)),
         user("u2", "a1", [output("t1", whole)]),
         {"type": "content-replacement", "replacements": replaced},
-        said("a2", "u2", text("The same line again and again."), usage=figures(90, 0, 8)),
+        final_reply("a2", "u2", text("The same line again and again."), usage=figures(90, 0, 8)),
     )
     assert session.entries[2].blocks[0].text == sent
     assert whole.strip() not in live(session)

@@ -13,7 +13,7 @@ from inspector.files import save_session
 from inspector.formats.harnesses.codex.read import READER
 from inspector.session.blocks import Image, Reasoning, ToolCall, ToolOutput
 from inspector.session.speakers import who_speaks
-from tests.codex_rows import META, row, said
+from tests.codex_rows import META, codex_message, row
 from tests.recount.__main__ import compare
 from tests.rows import CASES, dump, load
 from tests.shared import SHARED, needs_shared, open_shared
@@ -46,8 +46,8 @@ def test_a_rollout_becomes_a_session() -> None:
 def test_usage_without_running_totals_is_each_reply_s(tmp_path: Path) -> None:
     last = {"input_tokens": 42, "cached_input_tokens": 5, "output_tokens": 17}
     count = row("event_msg", type="token_count", info={"last_token_usage": last})
-    rows = [META, said("user", "Look."), said("assistant", "I look."), count, count]
-    rows += [said("user", "And?"), said("assistant", "It is there."), count]
+    rows = [META, codex_message("user", "Look."), codex_message("assistant", "I look."), count, count]
+    rows += [codex_message("user", "And?"), codex_message("assistant", "It is there."), count]
     path = tmp_path / "rollout-2026-03-01T09-00-00-t-1.jsonl"
     path.write_bytes(dump(*rows))
     session = open_session(path)
@@ -316,13 +316,15 @@ def test_what_another_agent_sent_is_no_reply_and_no_prompt() -> None:
 
 def test_the_window_is_known_before_a_count_of_tokens() -> None:
     turn = row("event_msg", type="task_started", turn_id="t1", model_context_window=258_400)
-    assert read_session(dump(META, turn, said("user", "Hi"))).window == 258_400
+    assert read_session(dump(META, turn, codex_message("user", "Hi"))).window == 258_400
 
 
 def test_a_prompt_is_typed_if_events_repeat_only_words_of_codex() -> None:
     rules = "# AGENTS.md instructions for /w\n<INSTRUCTIONS>Be brief.</INSTRUCTIONS>"
     event = row("event_msg", type="user_message", message=rules)
-    session = read_session(dump(META, event, said("user", rules), said("user", "Never push.")))
+    session = read_session(
+        dump(META, event, codex_message("user", rules), codex_message("user", "Never push."))
+    )
     assert [(entry.text, entry.meta) for entry in session.entries] == [(rules, True), ("Never push.", False)]
 
 

@@ -12,7 +12,7 @@ import pytest
 import inspector
 from inspector.formats.exports.fork import fork_session
 from inspector.session.session import Session
-from tests.codex_rows import said
+from tests.codex_rows import codex_message
 from tests.formats.test_claude_code import boundary, reply, summary, text, user
 from tests.formats.test_claude_replies import usage
 from tests.rows import dump
@@ -165,7 +165,7 @@ def codex_turn(second: float, words: str, total: int, gap: float = 5) -> list[Ro
     last = {"input_tokens": 990, "cached_input_tokens": 0, "output_tokens": 10, "total_tokens": 1_000}
     sums = {"input_tokens": total - 10, "cached_input_tokens": 0, "output_tokens": 10, "total_tokens": total}
     info = {"total_token_usage": sums, "last_token_usage": last, "model_context_window": 200_000}
-    out, prompt = said("assistant", f"{words} ok"), said("user", words)
+    out, prompt = codex_message("assistant", f"{words} ok"), codex_message("user", words)
     return [
         codex(second, "response_item", **prompt["payload"]),
         codex(second + gap, "response_item", **out["payload"]),

@@ -11,7 +11,7 @@ import pytest
 from inspector import Session, read_session
 from inspector.formats.incremental import IncrementalReader
 from inspector.formats.readers import READERS
-from tests.codex_rows import META, said
+from tests.codex_rows import META, codex_message
 
 Row = dict[str, Any]
 TIME = "2026-09-01T10:00:0{}.000Z"
@@ -26,7 +26,7 @@ def claude(number: int, role: str, text: str) -> Row:
 
 
 def codex(number: int, role: str, text: str) -> Row:
-    return said(role, text)
+    return codex_message(role, text)
 
 
 def copilot(number: int, role: str, text: str) -> Row:

@@ -72,39 +72,43 @@ def flatten(head: str, value: Any) -> dict[str, Any]:
     return {key: leaf for flat in deeper for key, leaf in flat.items()}
 
 
-def inference(sent: list[Any], reply: Any, given: int, cached: int, output: int) -> dict[str, Any]:
+def inference(sent: list[Any], reply: Any, prompt: int, cached: int, output: int) -> dict[str, Any]:
     """An LLM call in OpenInference's attributes, nested as a table or a file of spans has them."""
 
     def name(message: dict[str, Any]) -> dict[str, Any]:
         calls = [{"tool_call": call} for call in message.get("tool_calls", [])]
         return {"message": {**message, "tool_calls": calls} if calls else message}
 
-    count = {"prompt": given, "completion": output, "prompt_details": {"cache_read": cached}}
-    told = {"input_messages": [name(m) for m in sent], "output_messages": [name(reply)], "token_count": count}
-    return {"openinference": {"span": {"kind": "LLM"}}, "llm": {"model_name": "demo-1", **told}}
+    count = {"prompt": prompt, "completion": output, "prompt_details": {"cache_read": cached}}
+    fields = {
+        "input_messages": [name(m) for m in sent],
+        "output_messages": [name(reply)],
+        "token_count": count,
+    }
+    return {"openinference": {"span": {"kind": "LLM"}}, "llm": {"model_name": "demo-1", **fields}}
 
 
-def listed(sent: list[Any], reply: Any, given: int, cached: int, output: int) -> dict[str, Any]:
+def listed(sent: list[Any], reply: Any, prompt: int, cached: int, output: int) -> dict[str, Any]:
     """An LLM call of OpenTelemetry, whose messages are JSON."""
-    used = {"gen_ai.usage.input_tokens": given, "gen_ai.usage.output_tokens": output}
+    used = {"gen_ai.usage.input_tokens": prompt, "gen_ai.usage.output_tokens": output}
     used |= {"gen_ai.request.model": "demo-1", "gen_ai.usage.cache_read.input_tokens": cached}
     return used | {"gen_ai.input.messages": json.dumps(sent), "gen_ai.output.messages": json.dumps([reply])}
 
 
 def numbered(sent: list[Any], reply: Any, *used: int) -> dict[str, Any]:
     """An LLM call of older OpenTelemetry: its prompts by number, in flat keys."""
-    told = {key: value for key, value in listed(sent, reply, *used).items() if "messages" not in key}
+    fields = {key: value for key, value in listed(sent, reply, *used).items() if "messages" not in key}
     for head, messages in (("gen_ai.prompt", sent), ("gen_ai.completion", [reply])):
         bare = [{**message} for message in messages]
         for message in bare:
             calls = message.pop("tool_calls", [])
             message |= {"tool_calls": [{"id": call["id"], **call["function"]} for call in calls]}
-        told |= flatten(head, bare)
-    return told
+        fields |= flatten(head, bare)
+    return fields
 
 
 def in_table(at: int, *call: Any) -> dict[str, Any]:
-    """A row of Phoenix's table of spans: the lists of messages stand in one cell each."""
+    """A row of Phoenix's table of spans: the lists of messages are in one cell each."""
     llm = inference(*call)["llm"]
     cells = {f"attributes.llm.{name}": llm.pop(name) for name in ("input_messages", "output_messages")}
     names = {"name": "call", "start_time": at, "context.trace_id": "t", "context.span_id": f"s{at}"}
@@ -117,32 +121,32 @@ def tagged(at: int, *call: Any) -> dict[str, Any]:
     return {"traceID": "t", "spanID": str(at), "operationName": "x", "startTime": at, "tags": tags}
 
 
-def mlflow(at: int, sent: list[Any], reply: Any, given: int, cached: int, output: int) -> dict[str, Any]:
+def mlflow(at: int, sent: list[Any], reply: Any, prompt: int, cached: int, output: int) -> dict[str, Any]:
     """A span of MLflow's, which writes every attribute as JSON once more."""
-    used = {"input_tokens": given, "output_tokens": output, "cache_read_input_tokens": cached}
-    told = {"mlflow.spanType": "CHAT_MODEL", "mlflow.spanInputs": {"messages": sent}}
-    told |= {"mlflow.spanOutputs": {"choices": [{"message": reply}]}, "mlflow.chat.tokenUsage": used}
-    told["gen_ai.response.model"] = "demo-1"
-    coded = {key: json.dumps(value) for key, value in told.items()}
+    used = {"input_tokens": prompt, "output_tokens": output, "cache_read_input_tokens": cached}
+    fields = {"mlflow.spanType": "CHAT_MODEL", "mlflow.spanInputs": {"messages": sent}}
+    fields |= {"mlflow.spanOutputs": {"choices": [{"message": reply}]}, "mlflow.chat.tokenUsage": used}
+    fields["gen_ai.response.model"] = "demo-1"
+    coded = {key: json.dumps(value) for key, value in fields.items()}
     return {"span_id": str(at), "start_time_unix_nano": at, "name": "x", "attributes": coded}
 
 
 def langfuse(
-    at: int, sent: list[Any], reply: Any, given: int, cached: int, output: int, apart: bool
+    at: int, sent: list[Any], reply: Any, prompt: int, cached: int, output: int, apart: bool
 ) -> dict[str, Any]:
-    """An observation of Langfuse's: its total tells whether the cache is part of the input."""
-    used = {"input": given - cached * apart, "output": output, "cache_read_input_tokens": cached}
+    """An observation of Langfuse's: its total shows whether the cache is part of the input."""
+    used = {"input": prompt - cached * apart, "output": output, "cache_read_input_tokens": cached}
     names = {"id": str(at), "trace_id": "t", "type": "GENERATION", "name": "call", "session_id": "s"}
-    told = {"start_time": f"2026-01-01 00:00:0{at}.000000", "input": {"messages": sent}, "output": reply}
-    return names | told | {"model": "demo-1", "usage_details": used | {"total": given + output}}
+    fields = {"start_time": f"2026-01-01 00:00:0{at}.000000", "input": {"messages": sent}, "output": reply}
+    return names | fields | {"model": "demo-1", "usage_details": used | {"total": prompt + output}}
 
 
 TOOL = {"id": "c1", "name": "read", "args": {"path": "a.py"}}
 
 
-def langsmith(at: int, sent: list[Any], reply: Any, given: int, cached: int, output: int) -> dict[str, Any]:
-    """A run of LangSmith's, which tells usage in the reply."""
-    used = {"input_tokens": given, "output_tokens": output, "input_token_details": {"cache_read": cached}}
+def langsmith(at: int, sent: list[Any], reply: Any, prompt: int, cached: int, output: int) -> dict[str, Any]:
+    """A run of LangSmith's, which reports usage in the reply."""
+    used = {"input_tokens": prompt, "output_tokens": output, "input_token_details": {"cache_read": cached}}
     kwargs = {"content": reply["content"], "type": "ai", "usage_metadata": used}
     kwargs["tool_calls"] = [TOOL] if at == 1 else []
     message = {"lc": 1, "type": "constructor", "id": ["langchain", "AIMessage"], "kwargs": kwargs}
@@ -151,24 +155,24 @@ def langsmith(at: int, sent: list[Any], reply: Any, given: int, cached: int, out
 
 def run(at: int, sent: list[Any], message: Any, **more: Any) -> dict[str, Any]:
     names = {"id": str(at), "trace_id": "t", "run_type": "llm", "name": "ChatDemo"}
-    told = {"inputs": {"messages": [sent]}, "outputs": {"generations": [[{"message": message}]]}}
-    return names | told | {"start_time": f"2026-01-01T00:00:0{at}", **more}
+    fields = {"inputs": {"messages": [sent]}, "outputs": {"generations": [[{"message": message}]]}}
+    return names | fields | {"start_time": f"2026-01-01T00:00:0{at}", **more}
 
 
 def ai_sdk(at: int, *call: Any) -> dict[str, Any]:
     """A span of the AI SDK's, whose messages have parts."""
-    held = {"toolCallId": "c1", "toolName": "read"}
-    made = {"type": "tool-call", **held, "input": {"path": "a.py"}}
-    result = {"type": "tool-result", **held, "output": {"type": "text", "value": "three lines"}}
+    ids = {"toolCallId": "c1", "toolName": "read"}
+    part = {"type": "tool-call", **ids, "input": {"path": "a.py"}}
+    result = {"type": "tool-result", **ids, "output": {"type": "text", "value": "three lines"}}
     sent = [
         {"role": "user", "content": [{"type": "text", "text": "Read a.py."}]},
-        {"role": "assistant", "content": [made]},
+        {"role": "assistant", "content": [part]},
         {"role": "tool", "content": [result]},
     ][: 2 * at - 1]
-    answer = {"ai.response.toolCalls": json.dumps([{**held, "input": '{"path": "a.py"}'}])}
-    told = {key: value for key, value in listed(*call).items() if "messages" not in key}
-    told["ai.prompt.messages"] = json.dumps(sent)
-    return span(at, told | (answer if at == 1 else {"ai.response.text": "Three."}))
+    answer = {"ai.response.toolCalls": json.dumps([{**ids, "input": '{"path": "a.py"}'}])}
+    fields = {key: value for key, value in listed(*call).items() if "messages" not in key}
+    fields["ai.prompt.messages"] = json.dumps(sent)
+    return span(at, fields | (answer if at == 1 else {"ai.response.text": "Three."}))
 
 
 def every(make: Callable[..., dict[str, Any]]) -> list[dict[str, Any]]:

@@ -207,11 +207,8 @@ def test_a_document_opens_as_it_was_left_and_also_where_that_no_longer_fits(serv
     again = server.open(
         "story.jsonl", policy="keep-recent-turns", tab="rules", settings={"trigger.ratio": 0.5}
     )
-    assert (again["policy"], again["tab"], again["settings"]) == (
-        "keep-recent-turns",
-        "rules",
-        {"trigger.ratio": 0.5},
-    )
+    assert (again["policy"], again["tab"]) == ("keep-recent-turns", "rules")
+    assert again["settings"] == {"trigger.ratio": 0.5}
     lost = server.open("story.jsonl", at="an entry that is gone")
     assert lost["_plan"]["policy"] == "recorded" and "an entry that is gone" in lost["_error"]
 
@@ -246,11 +243,8 @@ def test_a_written_summary_survives_a_restart_of_the_server(
 
     def read_summary(server: Server) -> Any:
         opened = server.open("story.jsonl", policy="flue", cut="end")
-        return (
-            opened["document"],
-            (opened["_plan"]["summary"] or {}).get("by"),
-            opened["_plan"]["after"]["total"],
-        )
+        plan = opened["_plan"]
+        return opened["document"], (plan["summary"] or {}).get("by"), plan["after"]["total"]
 
     with start(tmp_path) as server:
         opened, by, before = read_summary(server)
@@ -266,8 +260,7 @@ def test_a_written_summary_survives_a_restart_of_the_server(
         assert server.question(opened, type="summarise", id="a", **wish)["state"] in ("writing", "done")
         wait_for_summary(lambda: server.question(opened, type="writing", id="c"))
         written = read_summary(server)[1:]
-        assert written[0] is not None
-        assert written[1] < before
+        assert written[0] is not None and written[1] < before
     (file,) = (tmp_path / "cache").rglob("written/*.json")
     assert file.stat().st_mode & 0o777 == 0o600
     with start(tmp_path) as server:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from inspector import Session, read_session
 from inspector.formats.exports.writers import export_session
 from inspector.session.speakers import find_speech, typed_words
-from tests.codex_rows import META, said
+from tests.codex_rows import META, codex_message
 from tests.recount import claude_code as recounted
 from tests.rows import dump
 
@@ -159,7 +159,12 @@ def ask(*texts: str) -> Session:
 def roll_out(*texts: str) -> Session:
     """Read the texts as the parts of a message in a rollout of Codex."""
     return read_session(
-        dump(META, said("user", "Mend it."), said("assistant", "Done."), said("user", *texts))
+        dump(
+            META,
+            codex_message("user", "Mend it."),
+            codex_message("assistant", "Done."),
+            codex_message("user", *texts),
+        )
     )
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from inspector import Session, read_session
 from inspector.session.speakers import find_speech, typed_words
-from tests.codex_rows import META, row, said
+from tests.codex_rows import META, codex_message, row
 from tests.rows import dump
 from tests.session.test_mixed_messages import make_rows
 from tests.work import limit_work
@@ -44,7 +44,7 @@ def claude(*prompts: Any, **fields: Any) -> Session:
 
 def codex(words: str) -> Session:
     shown = row("event_msg", type="user_message", message=words, images=[])
-    return read_session(dump(META, said("user", words), shown))
+    return read_session(dump(META, codex_message("user", words), shown))
 
 
 def lines(words: str) -> Session:
@@ -114,7 +114,9 @@ def test_a_message_of_the_apps_browser_alone_opens_no_turn() -> None:
 def test_the_tags_around_a_picture_are_not_typed(words: str) -> None:
     name = '<image name=[Image #1] path="/tmp/clip.png">'
     picture = {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgo="}
-    session = read_session(dump(META, said("user", name, picture, "</image>", *filter(None, [words]))))
+    session = read_session(
+        dump(META, codex_message("user", name, picture, "</image>", *filter(None, [words])))
+    )
     assert prompts(session) == [words]
     assert "user" not in [fact.said[0].by for fact in session.facts.by_kind("file")]
 

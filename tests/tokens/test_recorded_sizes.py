@@ -17,7 +17,7 @@ from inspector.tokens.ledger import count_tokens
 from inspector.tokens.recorded_sizes import find_recorded_sizes
 from inspector.workbench.model import WorkbenchModel
 from tests.claude_rows import LARGE, SMALL, Claude, Row, dump
-from tests.codex_rows import META, row, said
+from tests.codex_rows import META, codex_message, row
 from tests.fixed_sessions import LENGTH
 from tests.formats.test_pi_records import HEADER, message, record
 from tests.predictions.measure import list_files, read_reported
@@ -146,15 +146,15 @@ def codex(request: int | None) -> bytes:
         return row("event_msg", type="token_count", info=info)
 
     estimate = {"last_token_usage": {"total_tokens": 444}, "total_token_usage": {"total_tokens": 9_005}}
-    kept = [said("user", "k" * 40)["payload"], said("user", "s" * 200)["payload"]]
+    kept = [codex_message("user", "k" * 40)["payload"], codex_message("user", "s" * 200)["payload"]]
     rows = [
-        *(META, said("user", "k" * 40), said("assistant", "b" * 100), count(9_000, 9_000)),
+        *(META, codex_message("user", "k" * 40), codex_message("assistant", "b" * 100), count(9_000, 9_000)),
         row("compacted", message="s" * 200, replacement_history=kept),
         row("event_msg", type="token_count", info=estimate),
-        said("user", "e" * 25),
+        codex_message("user", "e" * 25),
     ]
     if request is not None:
-        rows += [said("assistant", "f"), count(request, 9_000 + request)]
+        rows += [codex_message("assistant", "f"), count(request, 9_000 + request)]
     return dump(rows)
 
 

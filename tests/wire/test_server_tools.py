@@ -38,7 +38,7 @@ def served(name: str, content: Any, kind: str = "", **more: Any) -> tuple[Json, 
     return use | more, result | more
 
 
-def asked(content: Any, failed: bool) -> tuple[Json, Json]:
+def mcp_call(content: Any, failed: bool) -> tuple[Json, Json]:
     """Return a call of an MCP server's tool and its result."""
     use = {"type": "mcp_tool_use", "id": "mcptoolu_1", "name": "query", "server_name": "db", "input": {}}
     result = {"type": "mcp_tool_result", "tool_use_id": "mcptoolu_1", "is_error": failed, "content": content}
@@ -69,8 +69,8 @@ PAIRS = {
     "bash": served("bash_code_execution", {"type": "bash_code_execution_result", **RAN}),
     "text editor": served("text_editor_code_execution", CREATED),
     "tool search": served("tool_search_tool_regex", FOUND, "tool_search"),
-    "mcp": asked([{"type": "text", "text": "no such table"}], failed=True),
-    "mcp, plain": asked("7 rows", failed=False),
+    "mcp": mcp_call([{"type": "text", "text": "no such table"}], failed=True),
+    "mcp, plain": mcp_call("7 rows", failed=False),
     "a tool of tomorrow": served("song", [{"type": "verse", "text": "la"}]),
 }
 """A call and its result, of every kind."""
