@@ -215,7 +215,7 @@ def test_a_database_that_is_cut_or_flipped_opens_or_is_refused(make: Any, tmp_pa
     make(place)
     data = place.read_bytes()
     broken = tmp_path / "broken.db"
-    for end in range(1, len(data), max(1, len(data) // 12)):
+    for end in range(1, len(data), max(1, len(data) // 25)):
         for content in (data[:end], data[:end] + bytes([data[end] ^ 0x55]) + data[end + 1 :]):
             broken.write_bytes(content)
             with suppress(InspectorError):
