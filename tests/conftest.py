@@ -85,6 +85,16 @@ def forget_own_rules_of_a_module() -> Iterator[None]:
 
 
 @pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """The demo session in a file, in a folder of its own."""
+    from inspector.demo import read_demo
+
+    path = tmp_path / "a session.jsonl"
+    path.write_bytes(read_demo())
+    return path
+
+
+@pytest.fixture
 def no_threads() -> Iterator[None]:
     """No thread can be started, as in a browser's Python: no address space holds such a stack."""
     size = threading.stack_size(2**50)

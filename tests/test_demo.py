@@ -65,10 +65,7 @@ except inspector.errors.ReadError as error:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     path, message = done.stdout.splitlines()
     assert path == LOST_PATH
-    assert message == (
-        "the demo session is not a session this package can read — it is packed as .xz, "
-        "and this Python was built without the module lzma, which unpacks that"
-    )
+    assert message.endswith("this Python was built without the module lzma, which unpacks that")
 
 
 def test_one_compaction_is_recorded_and_one_micro_compaction_after_it() -> None:

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import json
 import runpy
-from pathlib import Path
 from typing import Any
 
 import pytest
-from docutils import nodes
-from docutils.core import publish_doctree
-from docutils.transforms import Transform
 
 from tests.test_floors import ROOT
 
@@ -48,27 +44,3 @@ def test_a_text_in_a_figure_ends_no_script(conf: dict[str, Any]) -> None:
     html = json.loads(source[0])["cells"][0]["outputs"][0]["data"]["text/html"]
     assert "</script><b>" not in html and html.endswith("</script>") and html.count("</script>") == 1
     assert "<!--" not in html and html.count("<script") == 1
-
-
-def test_a_picture_for_two_themes_becomes_two_images(conf: dict[str, Any]) -> None:
-    text = (ROOT / "notebooks" / "guide" / "architecture.md").read_text("utf-8")
-    html = text[text.index("<picture>") : text.index("</picture>") + 10]
-    document = publish_doctree("")
-    document += nodes.raw("", html, format="html")
-    pictures: Transform = conf["Pictures"](document)
-    pictures.apply()
-    images = list(document.findall(nodes.image))
-    assert [(image["uri"], image["classes"]) for image in images] == [
-        ("../images/rooms-light.svg", ["only-light"]),
-        ("../images/rooms-dark.svg", ["only-dark"]),
-    ]
-    assert all(image["alt"].startswith("The fourteen rooms") for image in images)
-
-
-def test_a_file_that_a_page_names_and_that_is_not_there_is_told(conf: dict[str, Any], tmp_path: Path) -> None:
-    (tmp_path / "a b.svg").write_text("<svg/>")
-    (tmp_path / "page.html").write_text(
-        '<img src="a%20b.svg"><img src="gone.svg"><source srcset="dark.svg"> <a href="page.html#end">'
-        '<a href="https://example.org/x"><a href="#top">'
-    )
-    assert sorted(conf["missing_files"](tmp_path)) == ["page.html: dark.svg", "page.html: gone.svg"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.figures import FIGURES, PLACE, fill_page, find_pages
 
 
@@ -18,14 +16,3 @@ def test_every_figure_stands_on_a_page_and_every_place_is_closed() -> None:
     assert sum(page.count("<!-- figure: ") for page in pages) == sum(
         len(PLACE.findall(page)) for page in pages
     )
-
-
-def test_a_stale_figure_is_replaced_and_an_unknown_one_refused() -> None:
-    page = "before\n<!-- figure: typed -->\nrules 1.00 / 1.00\n<!-- end -->\nafter\n"
-    filled = fill_page(page)
-    assert filled.startswith("before\n<!-- figure: typed -->\n") and filled.endswith(
-        "\n<!-- end -->\nafter\n"
-    )
-    assert "rules 1.00 / 1.00" not in filled and FIGURES["typed"]() in filled
-    with pytest.raises(KeyError, match="weather"):
-        fill_page("<!-- figure: weather -->\n<!-- end -->")

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from inspector import files
-from inspector.errors import ReadError
 from inspector.files import FollowedFile, open_session, save_session, session_schema
 from inspector.formats import incremental
 from inspector.formats.exports.writers import ALL_FORMATS, Format, export_session
@@ -43,28 +42,6 @@ def test_a_file_is_opened_by_its_content_whatever_its_name(tmp_path: Path) -> No
     path.write_bytes(ROWS)
     assert open_session(path).format == "claude-code"
     assert open_session(str(path), format="claude-code").records == 2
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "it is empty"),
-        (b"words", "it is plain text"),
-        (b"\xff\xd8\xff\xe0", "it is a JPEG picture"),
-        (b"null", "it is one JSON value"),
-    ],
-)
-def test_what_is_no_session_is_an_error_that_names_the_file_and_says_what_it_is(
-    tmp_path: Path, content: bytes, message: str
-) -> None:
-    path = tmp_path / "some.txt"
-    path.write_bytes(content)
-    with pytest.raises(ReadError) as caught:
-        open_session(path)
-    assert str(caught.value).startswith(str(path))
-    assert str(caught.value).endswith(message)
-    # Why each reader refused it is there for who asks, and is no part of the sentence.
-    assert not any(name in str(caught.value).removeprefix(str(path)) for name, _ in caught.value.tried)
 
 
 def test_a_file_that_is_not_there_is_the_usual_error(tmp_path: Path) -> None:
@@ -106,15 +83,6 @@ def test_any_session_is_the_same_after_it_was_saved_and_opened(tmp_path: Path, s
     save_session(session, path)
     assert open_session(path) == session
     VALIDATOR.validate(json.loads(path.read_text("ascii")))
-
-
-def test_a_transcript_is_the_same_after_it_was_saved_and_opened(transcript: Path, tmp_path: Path) -> None:
-    session = open_session(transcript)
-    save_session(session, tmp_path / "saved.json")
-    again = open_session(tmp_path / "saved.json")
-    assert again == session
-    assert again.entries[0].text == "half \ud83d a pair"
-    assert [again.entries[i] for i in again.path] == [session.entries[i] for i in session.path]
 
 
 def demo(words: str = "hi") -> Session:
@@ -261,21 +229,13 @@ PASSWORD = "hunter2-Tr0ub4dor"
 
 def secretive() -> Session:
     """A key in the user's words, in a call and in its output, and a password in a URL and in the prompt."""
+    function = {"name": "bash", "arguments": json.dumps({"command": f"curl -H {KEY}"})}
+    calls = [{"id": "c1", "type": "function", "function": function}]
     return read_session(
         [
             {"role": "system", "content": f"DATABASE_URL=postgres://app:{PASSWORD}@db.example/app"},
             {"role": "user", "content": f"My key is {KEY}, use it."},
-            {
-                "role": "assistant",
-                "content": None,
-                "tool_calls": [
-                    {
-                        "id": "c1",
-                        "type": "function",
-                        "function": {"name": "bash", "arguments": json.dumps({"command": f"curl -H {KEY}"})},
-                    }
-                ],
-            },
+            {"role": "assistant", "content": None, "tool_calls": calls},
             {"role": "tool", "tool_call_id": "c1", "content": f"token: {KEY}"},
             {"role": "assistant", "content": "Done."},
         ]

@@ -6,7 +6,6 @@ import json
 import os
 import random
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -171,53 +170,6 @@ def test_a_growing_file_of_lines_gives_what_reading_it_anew_gives(
         before = after
 
 
-def rows_of(*rows: Row) -> list[bytes]:
-    return [json.dumps(row).encode() + b"\n" for row in rows]
-
-
-def message(uuid: str, parent: str | None, **more: Any) -> Row:
-    return {"type": "user", "uuid": uuid, "parentUuid": parent, "message": {"content": "Hello"}} | more
-
-
-def note(uuid: str, parent: str | None) -> Row:
-    return {"type": "progress", "uuid": uuid, "parentUuid": parent}
-
-
-def compaction(uuid: str, above: str, head: str, tail: str) -> Row:
-    told = {"preservedSegment": {"headUuid": head, "tailUuid": tail, "anchorUuid": uuid}}
-    row = {"type": "system", "subtype": "compact_boundary", "uuid": uuid, "parentUuid": None}
-    return row | {"logicalParentUuid": above, "compactMetadata": told}
-
-
-LATER = {
-    "a link becomes a message": rows_of(
-        message("c", None), note("b", "c"), note("a", "b"), message("x", "a"), message("b", "c")
-    ),
-    "a parent comes late": rows_of(
-        message("a", None), message("b", None), message("x", "late"), message("late", "a")
-    ),
-    # Where the end of what is kept is not known, nothing is; once it stands behind, all before it is.
-    "the end of what a compaction keeps comes late": rows_of(
-        *(message("a", None), compaction("k", "a", "a", "t"), message("x", "a")),
-        *(message("t", "a"), message("y", "t")),
-    ),
-    "a sub-agent is told apart late": rows_of(
-        message("a", None, isSidechain=True), message("b", "a", isSidechain=True), message("c", None)
-    ),
-}
-
-
-@pytest.mark.parametrize("case", LATER)
-def test_a_later_line_changes_what_earlier_ones_make(case: str) -> None:
-    growth, seen, made = IncrementalReader(READER[CLAUDE]), b"", []
-    for line in LATER[case]:
-        seen += line
-        assert growth.feed(line)
-        made.append(growth.make_session())
-        assert made[-1] == whole(seen, CLAUDE)
-    assert any(session.entries != made[-1].entries[: len(session.entries)] for session in made)
-
-
 # -- files -------------------------------------------------------------------------------------------------
 
 
@@ -293,15 +245,12 @@ def test_a_file_cut_short_or_put_in_its_place_is_read_anew(tmp_path: Path, keeps
 
 
 @needs_shared
-@pytest.mark.parametrize("format", [None, CLAUDE])
-def test_a_real_session_is_followed_through_its_growth(
-    tmp_path: Path, format: str | None, reads: list[int]
-) -> None:
+def test_a_real_session_is_followed_through_its_growth(tmp_path: Path, reads: list[int]) -> None:
     stages = [path.read_bytes() for path in sorted(SERIES.glob("*.jsonl"))]
     assert len(stages) == 3 and all(not stage.endswith(b"\n") for stage in stages)
     path = tmp_path / "session.jsonl"
     path.write_bytes(stages[0])
-    tail, size = FollowedFile(path, format), len(stages[0])
+    tail, size = FollowedFile(path), len(stages[0])
     for stage in stages[1:]:
         for end in looks(stage, size, 6):
             append(path, stage[size:end])
@@ -317,20 +266,3 @@ def test_a_real_session_is_followed_through_its_growth(
 def looks(data: bytes, start: int, count: int) -> list[int]:
     """Sizes a file had at each look, in the middle of lines most of them, and at its end."""
     return [*sorted(random.Random(4).sample(range(start, len(data)), count)), len(data)]
-
-
-@needs_shared
-@pytest.mark.parametrize(
-    "place", ["claude-code--entireio-cli", "pi--pi-mono", "claude-code-sidechains--claude-code-viewer"]
-)
-def test_real_sessions_cut_anywhere(place: str) -> None:
-    folder = SHARED / "sessions" / place
-    for path in sorted(folder.rglob("*.jsonl"))[:3]:
-        data = path.read_bytes()
-        name = read_session(data).format
-        growth, read = IncrementalReader(READER[name]), partial(whole, format=name)
-        for size in looks(data, len(data) // 2, 4):
-            if not growth.continues(data[growth.offset : size]):
-                growth = IncrementalReader(READER[name])
-            growth.feed(data[growth.offset : size])
-            assert attempt(growth.make_session) == read(data[:size])

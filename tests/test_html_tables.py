@@ -7,11 +7,7 @@ from html import unescape
 
 import pytest
 
-from inspector import (
-    count_tokens,
-    open_demo,
-    read_session,
-)
+from inspector import count_tokens, open_demo, read_session
 from inspector.text import html_table
 
 CELLS = re.compile(r"<t[dh][^>]*>(.*?)</t[dh]>")

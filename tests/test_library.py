@@ -13,7 +13,6 @@ from inspector import open_session, price_session, sessions
 from inspector.cli import main
 from inspector.demo import read_demo
 from inspector.library import FoundSessions
-from tests.shared import SHARED, needs_shared
 
 SAID = "draw <b>the</b> & tide"
 
@@ -145,17 +144,3 @@ def test_the_command_lists_them(
     assert main(["sessions", "--json", "--newest", "2"]) == 0
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [(row["turns"], row["cost"] is None) for row in rows] == [(1, True), (21, False)]
-
-
-@needs_shared
-def test_real_sessions_are_listed_as_they_open(tmp_path: Path) -> None:
-    files = sorted((SHARED / "sessions").glob("claude-code--*/cc-*.jsonl"))[:4]
-    for number, file in enumerate(files):
-        write(tmp_path, f".claude/projects/-p/{file.name}", file.read_bytes(), 1_000_000 + number)
-    listed = sessions(home=tmp_path, index=tmp_path / "index", seconds=PATIENT)
-    for file, session in zip(reversed(files), listed, strict=True):
-        assert session.path.name == file.name
-        assert session.turns == len(open_session(file).turns)
-
-
-# Names, locks and users of any kind

@@ -12,14 +12,20 @@ import pytest
 from inspector import lint, open_session
 from inspector.cli import main
 from inspector.demo import read_demo
+from tests.claude_rows import Claude, dump
 
 FORMATS = ("text", "json", "github", "sarif")
+TALK = Claude().say("Never push to main. Mend src/tides/offsets.py.")
+TALK.use("c1", "ok", 9_000, "Edit", {"file_path": "/w/src/tides/offsets.py"}).reply("It is mended.", 9_500)
+TALK.compact("The tides were mended.").say("Go on.").reply("Yes.", 800)
+LOST = dump(TALK.rows)
+"""A session whose compaction lost a file and a rule."""
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A session whose compaction lost something, one without a compaction, and a file that is none."""
-    (tmp_path / "b-lost.jsonl").write_bytes(read_demo())
+    (tmp_path / "b-lost.jsonl").write_bytes(LOST)
     talk = [{"role": "user", "content": "Never push to main."}, {"role": "assistant", "content": "Good."}]
     (tmp_path / "a-short.json").write_text(json.dumps(talk), "utf-8")
     (tmp_path / "settings.json").write_text('{"theme": "dark"}', "utf-8")
@@ -47,7 +53,7 @@ def test_every_format_says_that_nothing_was_checked(
 
 def test_rows_that_were_not_read_are_counted(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     damaged = folder / "damaged.jsonl"
-    damaged.write_bytes(b"\n".join([*read_demo().splitlines()[:20], b'{"type": "user", "uu', b""]))
+    damaged.write_bytes(b"\n".join([*LOST.splitlines()[:2], b'{"type": "user", "uu', b""]))
     code, out = run(capsys, damaged)
     assert code == 0 and "1 row of the file was not read" in out
 
@@ -82,7 +88,7 @@ def test_what_a_baseline_knows_does_not_fail_the_build(
 
 def test_a_fingerprint_stays_when_the_lines_move(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lost, moved = folder / "b-lost.jsonl", folder / "moved.jsonl"
-    moved.write_bytes(b'{"type": "file-history-snapshot", "messageId": "x"}\n' * 7 + read_demo())
+    moved.write_bytes(b'{"type": "file-history-snapshot", "messageId": "x"}\n' * 7 + LOST)
     reports = [json.loads(run(capsys, file, "--format", "json")[1])["findings"] for file in (lost, moved)]
     lines, prints = (
         [[item[key] for item in report] for report in reports] for key in ("line", "fingerprint")
@@ -106,6 +112,7 @@ def test_a_text_of_ones_own_is_the_summary(
     text = tmp_path / "summary.txt"
     text.write_text("Edited src/currency/ghost.py.", "utf-8")
     lost = folder / "b-lost.jsonl"
+    lost.write_bytes(read_demo())
     _, out = run(capsys, lost, "--policy", "flue", "--summary", text, "--select", "CI008")
     assert "src/currency/ghost.py" in out
     for command in ("plan", "show"):

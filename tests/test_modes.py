@@ -82,7 +82,7 @@ WRITERS: dict[str, Callable[[Path, Path], object]] = {
 }
 
 
-@pytest.mark.parametrize("permissions", [0o600, 0o640, 0o644])
+@pytest.mark.parametrize("permissions", [0o600, 0o644])
 @pytest.mark.parametrize("writer", WRITERS)
 def test_a_file_has_the_permissions_of_its_source(tmp_path: Path, writer: str, permissions: int) -> None:
     out = tmp_path / "out"

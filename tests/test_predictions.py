@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from .claude_rows import Claude, dump
 from .predictions.measure import Prediction, find_predictions, write_rows
 from .predictions.stated import find_stated, write_stated
 from .shared import SHARED, needs_shared
@@ -58,27 +58,12 @@ def test_before_recorded_compactions_it_is_what_the_files_state() -> None:
 
 def write_claude_code(folder: Path, after: int) -> Path:
     """Six turns, a compaction, and one more turn that reports `after` tokens."""
-    rows: list[dict[str, object]] = []
-
-    def add(name: str, kind: str, content: object, prompt: int = 0, **more: object) -> None:
-        parent = rows[-1]["uuid"] if rows else None
-        message: dict[str, object] = {"role": kind, "content": content}
-        if kind == "assistant":
-            usage = {"input_tokens": 3, "cache_read_input_tokens": prompt - 3, "output_tokens": 40}
-            message |= {"id": f"m-{name}", "model": "claude-opus-4-5", "usage": usage}
-        rows.append({"type": kind, "uuid": name, "parentUuid": parent, "message": message} | more)
-
+    talk = Claude()
     for turn in range(6):
-        add(f"u{turn}", "user", "word " * 1000)
-        add(f"a{turn}", "assistant", [{"type": "text", "text": "word " * 40}], 20_000 + 1000 + 1040 * turn)
-    told = {"trigger": "manual", "preTokens": 27_000}
-    rows.append({"type": "system", "subtype": "compact_boundary", "uuid": "b", "parentUuid": None})
-    rows[-1] |= {"logicalParentUuid": "a5", "compactMetadata": told, "content": "compacted"}
-    add("s", "user", "So far: words.", isCompactSummary=True)
-    add("u9", "user", "word " * 500)
-    add("a9", "assistant", [{"type": "text", "text": "done"}], after)
+        talk.say("word " * 1000).reply("word " * 40, 21_000 + 1040 * turn)
+    talk.compact("So far: words.").say("word " * 500).reply("done", after)
     path = folder / "session.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    path.write_bytes(dump(talk.rows))
     return path
 
 
@@ -95,8 +80,8 @@ def test_what_a_file_states_is_not_looked_at_for_ours(tmp_path: Path) -> None:
     """Nor is anything behind the compaction."""
     path = write_claude_code(tmp_path, 21_000)
     (one,) = find_stated(path)
-    assert (one.line, one.moment, one.stated) == (13, "before", 27_000)
-    assert one.ours == pytest.approx(20_000 + 1000 + 1040 * 5 + 40, abs=60)
-    path.write_text(path.read_text().replace("27000", "9000"))
+    assert (one.line, one.moment, one.stated) == (13, "before", 77_777)
+    assert one.ours == pytest.approx(21_000 + 1040 * 5 + 200, abs=60)
+    path.write_text(path.read_text().replace("77777", "9000"))
     (other,) = find_stated(write_claude_code(tmp_path, 90_000))
-    assert (other.stated, other.ours) == (27_000, one.ours)
+    assert (other.stated, other.ours) == (77_777, one.ours)

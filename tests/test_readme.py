@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ast
 import re
-import shutil
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +19,6 @@ import pytest
 import inspector
 from inspector.policies.registry import list_policies
 from tests.loopback import Loopback
-from tests.shared import SHARED, needs_shared
 
 ROOT = Path(__file__).parents[1]
 GUIDE = ROOT / "notebooks" / "guide"
@@ -28,7 +26,6 @@ README = ROOT / "README.md"
 PAGES = [
     GUIDE / f"{name}.md" for name in re.findall(r"^[a-z-]+$", (GUIDE / "index.md").read_text("utf-8"), re.M)
 ]
-REAL = SHARED / "sessions" / "claude-code--context-evaluator" / "cc-1compact-417l.jsonl"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 PRINTED = re.compile(r"^```python\n(.*?)^```\n\s*^```text\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 """A block that prints something, and what the page prints below it."""
@@ -108,20 +105,6 @@ def test_every_block_of_the_guide_runs_as_printed(
     for expression, text in printed:
         assert re.fullmatch(re.escape(text).replace("…", ".*"), repr(values[expression]))
     assert provider.asked, "the guide has a model asked, and nothing was"
-
-
-@needs_shared
-def test_the_readme_runs_on_a_real_session_of_this_machine(provider: Loopback, tmp_path: Path) -> None:
-    """The README finds it in its home. In test_sweep.py all functions answer on every real session."""
-    place = tmp_path / ".claude" / "projects" / "a project" / "real.jsonl"
-    place.parent.mkdir(parents=True)
-    shutil.copy(REAL, place)
-    names: dict[str, object] = {"__name__": "readme"}
-    for where, block in find_blocks([README]):
-        run(block, where, names)
-    session = names["session"]
-    assert isinstance(session, inspector.Session)
-    assert session.entries == inspector.open_session(REAL).entries
 
 
 def test_every_name_in_the_text_is_a_public_one() -> None:

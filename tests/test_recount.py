@@ -10,7 +10,6 @@ import pytest
 
 from inspector import open_session, price_session
 from tests.recount import __main__ as recount
-from tests.recount.figures import PRICES, Request, count_words, name_model
 from tests.shared import SHARED, needs_shared, open_shared
 
 CASES = Path(__file__).parent / "cases" / "money"
@@ -152,19 +151,6 @@ def test_what_was_counted_by_hand_is_what_the_package_and_a_recount_count(name: 
 RECOUNTED = [name for name in COUNTS if name.partition(".")[0] in recount.RECOUNTS]
 
 
-@pytest.mark.parametrize("name", ["openhands-trajectory.json", "traces.jsonl"])
-def test_what_is_not_recounted_is_told_and_is_no_failure(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for file in (name, "codex.jsonl"):
-        (tmp_path / file).write_bytes((FORMATS / file).read_bytes())
-    (tmp_path / "notes.txt").write_text("no session")
-    assert recount.main([str(tmp_path)]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line for line in lines if "not recounted: " in line and name in line]
-    assert lines[-1].endswith(" passed, 0 failed")
-
-
 @pytest.mark.parametrize("name", [name for name in RECOUNTED if COUNTS[name][3]])
 def test_usage_that_the_package_left_out_is_told_for_every_format(name: str) -> None:
     session = open_session(FORMATS / name)
@@ -189,22 +175,6 @@ def test_a_figure_that_is_another_is_told(capsys: pytest.CaptureFixture[str]) ->
     assert recount.main([]) == 2
 
 
-def test_a_file_that_cannot_be_recounted_is_told_and_the_others_are_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "a.jsonl").write_bytes((CASES / "pi-costs.jsonl").read_bytes())
-    (tmp_path / "b.jsonl").write_bytes((CASES / "cache-writes.jsonl").read_bytes())
-
-    def fail(path: Path) -> Any:
-        raise KeyError("messages")
-
-    monkeypatch.setitem(recount.RECOUNTS, "pi", fail)
-    assert recount.main([str(tmp_path)]) == 1
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == f"{tmp_path / 'a.jsonl'} (pi): cannot be recounted: KeyError('messages')"
-    assert lines[-1] == "23 passed, 1 failed"
-
-
 def test_what_recounts_shares_no_code_with_the_package() -> None:
     folder = Path(recount.__file__).parent
     plain = [path for path in folder.glob("*.py") if path.name != "__main__.py"]
@@ -217,18 +187,6 @@ def test_what_recounts_shares_no_code_with_the_package() -> None:
             assert not [name for name in names if name.split(".")[0] in ("inspector", "tests")]
 
 
-def test_a_model_is_known_by_family_and_version_alone() -> None:
-    assert name_model("claude-opus-4-5-20251101") == "opus-4.5"
-    assert name_model("claude-opus-4-20250514") == "opus-4"
-    assert name_model("claude-3-7-sonnet-latest") == "sonnet-3.7"
-    assert name_model("claude-sonnet-4.6") == "sonnet-4.6"
-    assert name_model("glm-4.7") is None
-    assert Request("claude-haiku-4-5", [M, 0, 0, 0, 0]).money == [1, 0, 0, 0, 0, 1]
-    assert Request("claude-haiku-9", [M, 0, 0, 0, 0]).money is None
-    assert count_words("word " * 50) == 51
-    assert "haiku-9" not in PRICES
-
-
 FOLDERS = (
     *("claude-code*/*.jsonl", "growth-series*/*.jsonl", "inspect--inspect_scout/cc-*/*.jsonl"),
     *("inspect--inspect_scout/cc-*.jsonl", "agentsview*/*/session*.jsonl", "pi--*/*.jsonl", "flue/*.json"),
@@ -238,6 +196,9 @@ FOLDERS = (
 )
 REAL = sorted(path for folder in FOLDERS for path in (SHARED / "sessions").glob(folder))
 
+UNKNOWN = {"flue/before-compaction.session.json": 13, "pi/session.jsonl": 1}
+"""Blocks of bookkeeping entries, and a record of an unknown type."""
+
 
 @needs_shared
 @pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)
@@ -245,3 +206,4 @@ def test_every_figure_of_a_real_session_is_the_one_recounted(path: Path) -> None
     session = open_shared(path)
     figures = recount.compare(path, session)
     assert [str(figure) for figure in figures if not figure.same] == []
+    assert session.unknown == UNKNOWN.get(f"{path.parent.name}/{path.name}", 0)

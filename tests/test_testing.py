@@ -15,17 +15,12 @@ from inspector.formats.harnesses.pi import flue
 from inspector.formats.json_lines import Reader, read_lines
 from inspector.formats.recording import ReplayedRows
 from inspector.testing import check_reader
-from tests.formats.test_every_format import FILES, reader_of
+from tests.formats.test_every_format import FILES
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / ".github" / "CONTRIBUTING.md").read_text("utf-8")
 SECTION = PAGE.partition("## A reader in 40 lines\n")[2].partition("\n## ")[0]
 CODEX = next(path for path in FILES if path.name == "codex.jsonl")
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_our_readers_do_what_a_reader_owes(path: Path) -> None:
-    check_reader(reader_of(path), [path])
 
 
 def test_the_reader_of_the_page_runs_as_printed_and_is_found_by_its_entry_point(

@@ -6,7 +6,7 @@ import csv
 import json
 from pathlib import Path
 
-from tests.bench.benchmark import ACCURACY, find_commit
+from tests.bench.benchmark import ACCURACY
 
 ROOT = Path(__file__).parents[2]
 BOARD = json.loads((ROOT / "notebooks/leaderboard.json").read_text("utf-8"))
@@ -27,12 +27,6 @@ def test_the_page_and_the_readme_tell_what_the_leaderboard_holds() -> None:
     )
     assert told in readme
     assert f"{BOARD['date']}, {BOARD['commit']}" in readme
-
-
-def test_a_commit_is_found_in_what_is_told_of_it() -> None:
-    told = "`HEAD` commit `63b481d64db14b98fb476b0071827f1d41b3c96d` (2026-08-21)"
-    assert find_commit(told) == "63b481d64db1"
-    assert find_commit("main") == "main"
 
 
 def test_the_page_tells_accuracy_as_the_table_holds_it() -> None:

@@ -50,7 +50,7 @@ def test_pipes_and_sockets_in_a_folder_cost_a_row_each(folder: Path, workers: in
     assert "link.jsonl" not in errors
 
 
-@pytest.mark.parametrize("command", ["show", "plan", "replay", "lint"])
+@pytest.mark.parametrize("command", ["show", "lint"])
 def test_a_pipe_is_refused_by_every_command(folder: Path, command: str) -> None:
     done = run(command, folder / "p.jsonl")
     assert done.returncode == (2 if command == "lint" else 1)

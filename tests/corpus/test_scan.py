@@ -24,7 +24,6 @@ from inspector.errors import Stopped
 from inspector.library import FoundSession
 from inspector.policies.registry import find_policy
 from tests.corpus.corpus_files import make_folder, talk, write_rows
-from tests.shared import SHARED
 
 TWO = ["flue", "codex"]
 
@@ -309,13 +308,3 @@ def test_memory_stays_flat_over_many_sessions(tmp_path: Path) -> None:
     # The rows alone have 77 MB.
     assert (tmp_path / "400.jsonl").stat().st_size > 70_000_000
     assert last < 1.2 * first
-
-
-@pytest.mark.skipif(not SHARED.exists(), reason="the shared transcripts are not beside this checkout")
-def test_real_sessions_are_the_same_in_this_process_and_in_others(tmp_path: Path) -> None:
-    found = (SHARED / "sessions").rglob("*.jsonl")
-    some = sorted(path for path in found if path.stat().st_size < 700_000)[::3][:8]
-    assert len(some) == 8
-    assert timeless(scan(some, ["flue", "claude-code-analysis"], workers=0)) == timeless(
-        scan(some, ["flue", "claude-code-analysis"], workers=2)
-    )

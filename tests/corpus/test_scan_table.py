@@ -156,18 +156,9 @@ def test_recorded_rows_are_a_recount_from_what_is_traced() -> None:
     """By kind and speaker, counted fact by fact from objects in place of columns, on real compactions."""
     from inspector import open_session, trace_recorded
 
-    columns = [
-        "verbatim",
-        "quoted",
-        "paraphrased",
-        "pointer",
-        "partial",
-        "changed",
-        "contradicted",
-        "unclear",
-        "absent",
-        "unknown",
-    ]
+    columns = (
+        "verbatim quoted paraphrased pointer partial changed contradicted unclear absent unknown".split()
+    )
     found = sorted((SHARED / "sessions").rglob("*.jsonl"))
     checked = 0
     for path in found:

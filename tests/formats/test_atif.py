@@ -7,15 +7,11 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from inspector import open_session, read_session
 from inspector.session.blocks import Reasoning
-from tests.shared import SHARED
+from tests.rows import CASES
 
-CASES = Path(__file__).parents[1] / "cases" / "formats"
 FIRST, SECOND = CASES / "atif.json", CASES / "atif.cont-1.json"
-REAL = sorted((SHARED / "sessions").glob("atif--*/*.json"))
 
 
 def test_a_trajectory_and_what_it_goes_on_in_are_one_session_by_whichever_file_it_is_opened() -> None:
@@ -86,19 +82,3 @@ def test_a_sub_agents_steps_stand_apart_and_an_unknown_step_is_counted() -> None
     assert [entry.text for entry in session.entries if entry.sidechain == "helper"] == ["Hm."]
     assert session.unknown == 1
     assert all(session.entries[at].sidechain is None for at in session.path)
-
-
-@pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)
-def test_a_real_trajectory_holds_what_its_steps_hold(path: Path) -> None:
-    session = open_session(path)
-    chain = [path, *path.parent.glob("terminus*.json")] if path.name.startswith("terminus") else [path]
-    steps = [step for file in set(chain) for step in json.loads(file.read_text("utf-8"))["steps"]]
-    own = [step for step in steps if not step.get("is_copied_context")]
-    told = [step["metrics"] for step in own if step.get("metrics")]
-    usages = [entry.usage for entry in session.entries if entry.usage is not None]
-    assert sum(usage.prompt for usage in usages) == sum(each["prompt_tokens"] for each in told)
-    assert sum(usage.output for usage in usages) == sum(each["completion_tokens"] for each in told)
-    marks = [step for step in steps if "context_management" in (step.get("extra") or {})]
-    assert len(session.boundaries) == len(marks)
-    assert (session.records, session.unknown, session.corrupt) == (len(steps), 0, ())
-    assert len(session.turns) == 1

@@ -14,8 +14,8 @@ from inspector.demo import read_demo
 from inspector.errors import SeveralSessions
 from inspector.files import BEGINNING
 from inspector.formats.parts import recognise_beginning
+from tests.rows import CASES
 
-CASES = Path(__file__).parents[1] / "cases" / "formats"
 LONG = "The tide tables of the harbour. " * 20_000
 assert len(LONG) < BEGINNING < 2 * len(LONG)
 

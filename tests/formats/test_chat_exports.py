@@ -13,8 +13,8 @@ from inspector import open_session, open_sessions, read_session
 from inspector.errors import EmptySession, SeveralSessions
 from inspector.files import BEGINNING
 from inspector.session.blocks import Document, Reasoning, ToolOutput
+from tests.rows import CASES
 
-CASES = Path(__file__).parents[1] / "cases" / "formats"
 CLAUDE, CHATGPT = CASES / "claude-ai.json", CASES / "chatgpt.json"
 
 
@@ -87,46 +87,29 @@ def test_of_several_read_as_bytes_the_first_that_says_anything_is_taken_and_the_
 
 
 def test_the_message_that_claude_ai_names_as_its_leaf_ends_the_conversation() -> None:
-    said = [
-        ("m1", None, "human", "hi"),
-        ("m2", "m1", "assistant", "hello"),
-        ("m3", "m1", "assistant", "again"),
-    ]
-    messages = [
-        {"uuid": name, "parent_message_uuid": parent, "sender": sender, "text": text}
-        for name, parent, sender, text in said
-    ]
+    names = ("uuid", "parent_message_uuid", "sender", "text")
+    said = ("m1", None, "human", "hi"), ("m2", "m1", "assistant", "yes"), ("m3", "m1", "assistant", "no")
+    messages = [dict(zip(names, row, strict=True)) for row in said]
     session = read_session({"uuid": "c", "current_leaf_message_uuid": "m2", "chat_messages": messages})
     assert session.live_names == ["m1", "m2"] and len(session.entries) == 3
 
 
 def test_what_a_person_told_chatgpt_of_themselves_is_words_that_open_no_turn() -> None:
     hidden = {"is_user_system_message": True, "is_visually_hidden_from_conversation": True}
-    told = {
-        "content_type": "user_editable_context",
-        "user_profile": "A sailor.",
-        "user_instructions": "Be brief.",
-    }
-    known = {
-        "content_type": "model_editable_context",
-        "model_set_context": "They sail at night.",
-        "repository": None,
-    }
+    told = {"user_profile": "A sailor.", "user_instructions": "Be brief."}
+    told |= {"content_type": "user_editable_context"}
+    known = {"content_type": "model_editable_context", "model_set_context": "They sail at night."}
     rows = [
         ("user", told, hidden),
         ("assistant", known, {}),
         ("user", {"content_type": "text", "parts": ["Which tide is next?"]}, {}),
         ("assistant", {"content_type": "citable_code_output", "output_str": "High."}, {}),
     ]
-    nodes = {
-        f"n{at}": {
-            "id": f"n{at}",
-            "message": {"id": f"n{at}", "author": {"role": role}, "content": content, "metadata": about},
-            "parent": f"n{at - 1}" if at else None,
-            "children": [],
-        }
-        for at, (role, content, about) in enumerate(rows)
-    }
+    nodes = {}
+    for at, (role, content, about) in enumerate(rows):
+        message = {"id": f"n{at}", "author": {"role": role}, "content": content, "metadata": about}
+        links = {"parent": f"n{at - 1}" if at else None, "children": []}
+        nodes[f"n{at}"] = {"id": f"n{at}", "message": message, **links}
     chat = {"title": "Tides", "mapping": nodes, "current_node": "n3", "conversation_id": "c"}
     session = read_session(json.dumps([chat]).encode())
     assert [(entry.meta, entry.text) for entry in session.entries] == [

@@ -11,23 +11,16 @@ from typing import Any
 
 import pytest
 
-from inspector import (
-    count_tokens,
-    open_session,
-    price_session,
-    scan,
-)
+from inspector import count_tokens, open_session, price_session, scan
 from inspector.corpus.scanning import list_files
-from inspector.files import (
-    FollowedFile,
-    read_plans_beside,
-    save_session,
-)
+from inspector.files import FollowedFile, read_plans_beside, save_session
 from inspector.library import sessions
 from inspector.session.session import Session
 from inspector.tokens.bill import BillLine
 from inspector.workbench.payloads.subagents import place_sides
+from tests.formats.test_claude_code import call, output, text
 from tests.recount.__main__ import compare
+from tests.rows import dump
 from tests.shared import SHARED, needs_shared
 
 OPUS, HAIKU = "claude-opus-4-5-20251101", "claude-haiku-4-5-20251001"
@@ -67,21 +60,9 @@ def usage(used: tuple[int, int, int]) -> dict[str, int]:
     return {**dict(zip(names, used, strict=True)), "cache_creation_input_tokens": 0}
 
 
-def says(text: str) -> dict[str, str]:
-    return {"type": "text", "text": text}
-
-
-def calls(id: str, name: str, **given: Any) -> dict[str, Any]:
-    return {"type": "tool_use", "id": id, "name": name, "input": given}
-
-
-def returns(id: str, text: str) -> list[dict[str, Any]]:
-    return [{"type": "tool_result", "tool_use_id": id, "content": text}]
-
-
 def start() -> list[dict[str, Any]]:
     """The conversation up to the call that starts a sub-agent."""
-    task = calls("t1", "Task", prompt=TASK)
+    task = call("t1", "Task") | {"input": {"prompt": TASK}}
     return [user("u1", None, "Make the tests fast."), reply("a1", "u1", "m1", (5, 0, 20), task)]
 
 
@@ -89,8 +70,8 @@ def finish(**told: Any) -> list[dict[str, Any]]:
     """The conversation from the result of that call on."""
     result = {"status": "completed", "agentId": "ab1", "totalToolUseCount": 1, "usage": usage(LAST), **told}
     return [
-        user("u2", "a1", returns("t1", "test_tides takes 9 s."), toolUseResult=result),
-        reply("a2", "u2", "m2", (9, 40, 4), says("It is test_tides.")),
+        user("u2", "a1", [output("t1", "test_tides takes 9 s.")], toolUseResult=result),
+        reply("a2", "u2", "m2", (9, 40, 4), text("It is test_tides.")),
     ]
 
 
@@ -99,14 +80,10 @@ def agent(id: str = "ab1", session: str = MAIN, **fields: Any) -> list[dict[str,
     own = {"isSidechain": True, "sessionId": session, **({"agentId": id} | fields)}
     return [
         user(f"{id}-1", None, TASK, **own),
-        reply(f"{id}-2", f"{id}-1", f"{id}-m1", FIRST, calls("t2", "Bash", command="pytest"), **own),
-        user(f"{id}-3", f"{id}-2", returns("t2", "9.0s test_tides"), **own),
-        reply(f"{id}-4", f"{id}-3", f"{id}-m2", LAST, says("test_tides takes 9 s."), **own),
+        reply(f"{id}-2", f"{id}-1", f"{id}-m1", FIRST, call("t2", "Bash"), **own),
+        user(f"{id}-3", f"{id}-2", [output("t2", "9.0s test_tides")], **own),
+        reply(f"{id}-4", f"{id}-3", f"{id}-m2", LAST, text("test_tides takes 9 s."), **own),
     ]
-
-
-def dump(*rows: dict[str, Any]) -> bytes:
-    return b"".join(json.dumps(each).encode() + b"\n" for each in rows)
 
 
 def write(place: Path, *rows: dict[str, Any]) -> Path:
@@ -130,6 +107,12 @@ def outside(folder: Path, name: str = "ab1") -> Path:
 LAYOUTS = pytest.mark.parametrize("lay", [inside, in_workflow, outside])
 
 
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """The session's file."""
+    return write(tmp_path / f"{MAIN}.jsonl", *start(), *finish())
+
+
 def bill(session: Session) -> dict[str, BillLine]:
     return {line.name: line for line in price_session(session).lines}
 
@@ -147,9 +130,8 @@ def check(path: Path) -> Session:
 
 @LAYOUTS
 def test_a_sub_agents_file_joins_its_session_and_its_cost_is_known(
-    tmp_path: Path, lay: Callable[[Path], Path]
+    path: Path, tmp_path: Path, lay: Callable[[Path], Path]
 ) -> None:
-    path = write(tmp_path / f"{MAIN}.jsonl", *start(), *finish())
     alone = open_session(path)
     assert [(each.id, each.silent) for each in alone.subagents] == [("ab1", True)]
     assert bill(alone)["unknown: sub-agents"].calls == 1
@@ -171,9 +153,8 @@ def test_a_sub_agents_file_joins_its_session_and_its_cost_is_known(
 
 @LAYOUTS
 def test_what_a_sub_agent_was_started_as_is_read_from_the_file_beside_it(
-    tmp_path: Path, lay: Callable[[Path], Path]
+    path: Path, tmp_path: Path, lay: Callable[[Path], Path]
 ) -> None:
-    path = write(tmp_path / f"{MAIN}.jsonl", *start(), *finish())
     beside = write(lay(tmp_path), *agent())
     about = {"agentType": "Explore", "description": "find slow tests", "toolUseId": "t", "spawnDepth": 1}
     place = beside.with_name("agent-ab1.meta.json")
@@ -190,8 +171,9 @@ def test_what_a_sub_agent_was_started_as_is_read_from_the_file_beside_it(
 
 
 @LAYOUTS
-def test_its_words_are_nobodys_prompt_and_in_no_context(tmp_path: Path, lay: Callable[[Path], Path]) -> None:
-    path = write(tmp_path / f"{MAIN}.jsonl", *start(), *finish())
+def test_its_words_are_nobodys_prompt_and_in_no_context(
+    path: Path, tmp_path: Path, lay: Callable[[Path], Path]
+) -> None:
     before = open_session(path)
     write(lay(tmp_path), *agent())
     session = open_session(path)
@@ -218,17 +200,15 @@ def test_replies_told_by_the_main_file_too_count_once_and_as_the_sub_agents_file
     assert "sub-agents' last replies" not in lines
 
 
-def test_what_the_session_itself_said_is_charged_there(tmp_path: Path) -> None:
+def test_what_the_session_itself_said_is_charged_there(path: Path, tmp_path: Path) -> None:
     """A sub-agent may be shown the conversation: its file begins with copies, under other names."""
     shown = [{**each, "uuid": f"c-{each['uuid']}", "isSidechain": True, "agentId": "ab1"} for each in start()]
-    path = write(tmp_path / f"{MAIN}.jsonl", *start(), *finish())
     write(inside(tmp_path), *shown, *agent())
     lines = bill(check(path))
     assert lines["sub-agents"].calls == 2 and lines["input"].tokens == 5 + 9
 
 
-def test_files_of_other_sessions_join_nothing(tmp_path: Path) -> None:
-    path = write(tmp_path / f"{MAIN}.jsonl", *start(), *finish())
+def test_files_of_other_sessions_join_nothing(path: Path, tmp_path: Path) -> None:
     before = open_session(path)
     write(outside(tmp_path), *agent(session="another"))
     write(outside(tmp_path, "zz9"), *agent("zz9", session="another"))
@@ -249,8 +229,7 @@ def test_the_file_of_a_sub_agent_opens_by_itself(tmp_path: Path) -> None:
     assert session.extra["agent_id"] == "ab1" and bill(session)["input"].calls == 2
 
 
-def test_a_broken_file_costs_a_warning_and_never_the_session(tmp_path: Path) -> None:
-    path = write(tmp_path / f"{MAIN}.jsonl", *start(), *finish())
+def test_a_broken_file_costs_a_warning_and_never_the_session(path: Path, tmp_path: Path) -> None:
     before = open_session(path)
     whole = dump(*agent())
     write(inside(tmp_path))

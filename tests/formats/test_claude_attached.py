@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -13,27 +12,13 @@ from inspector.formats.harnesses.claude_code.attached import read_attachment
 from inspector.session.blocks import Document
 from inspector.session.session import Session
 from inspector.session.speakers import who_speaks
+from tests.claude_rows import Claude
 
 SKILLS = "- deploy: how to roll out\n- audit: read the ledger"
 
 
-class Rows:
-    """Rows of a file, each the child of the one before."""
-
-    def __init__(self) -> None:
-        self.rows: list[dict[str, Any]] = []
-        self.parent: str | None = None
-
-    def add(self, kind: str, **fields: Any) -> Rows:
-        name = f"r{len(self.rows)}"
-        common = {"sessionId": "s", "cwd": "/home/me/app", "isSidechain": False}
-        row = {"parentUuid": self.parent, "uuid": name, "type": kind, **common, **fields}
-        self.rows.append(row)
-        self.parent = name
-        return self
-
-    def say(self, text: str) -> Rows:
-        return self.add("user", message={"role": "user", "content": text})
+class Rows(Claude):
+    """With replies whose requests may report no usage, and with what is attached."""
 
     def call(self, call: str, tokens: int = 0) -> Rows:
         block = {"type": "tool_use", "id": call, "name": "Bash", "input": {"command": "ls"}}
@@ -54,14 +39,6 @@ class Rows:
     def attach(self, kind: str, rendered: Any = None, **fields: Any) -> Rows:
         more = {} if rendered is None else {"rendered": rendered}
         return self.add("attachment", attachment={"type": kind, **fields}, **more)
-
-    def compact(self, summary: str, **told: Any) -> Rows:
-        self.add("system", subtype="compact_boundary", compactMetadata={"trigger": "auto", **told})
-        self.rows[-1]["parentUuid"] = None
-        return self.add("user", isCompactSummary=True, message={"role": "user", "content": summary})
-
-    def open(self) -> Session:
-        return read_session("".join(f"{json.dumps(row)}\n" for row in self.rows).encode())
 
 
 def file_of(name: str, text: str) -> dict[str, Any]:

@@ -10,17 +10,7 @@ from hypothesis import strategies as st
 
 import inspector
 from inspector.session.session import Session
-from tests.formats.test_claude_code import (
-    boundary,
-    live,
-    path,
-    read,
-    reply,
-    summary,
-    system,
-    text,
-    user,
-)
+from tests.formats.test_claude_code import boundary, live, path, read, reply, summary, system, text, user
 
 Row = dict[str, Any]
 
@@ -85,13 +75,7 @@ def play(rounds: int, *, copies: bool, hooks: bool, start: int = 0, notes: bool 
     return rows + turn(2 * rounds + 1, last)
 
 
-@given(
-    st.integers(2, 4),
-    st.booleans(),
-    st.integers(0, 6),
-    st.booleans(),
-    st.booleans(),
-)
+@given(st.integers(2, 4), st.booleans(), st.integers(0, 6), st.booleans(), st.booleans())
 def test_copies_before_a_compaction_change_nothing(
     rounds: int, hooks: bool, start: int, notes: bool, ends: bool
 ) -> None:

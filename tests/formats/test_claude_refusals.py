@@ -2,50 +2,35 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from inspector import open_session, price_session
 from inspector.session.session import Session
+from tests.formats.test_claude_code import Row, call, output, reply, system, text, user
 from tests.recount.__main__ import compare
+from tests.rows import dump
 
-Row = dict[str, Any]
 FABLE, OPUS = "claude-fable-5", "claude-opus-4-8"
+ASKED = "Which ports does the scanner open?"
 
 
-def row(kind: str, name: str, parent: str | None, **more: Any) -> Row:
-    about = {"isSidechain": False, "sessionId": "s1", "version": "2.1.278"}
-    return {"type": kind, "uuid": name, "parentUuid": parent, **about, **more}
+def figures(sent: int, read: int, written: int, **more: Any) -> Row:
+    names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
+    return dict(zip(names, (sent, read, 0, written), strict=True)) | more
 
 
-def asked(name: str, parent: str | None, content: Any) -> Row:
-    return row("user", name, parent, message={"role": "user", "content": content})
+def final_reply(name: str, parent: str, *blocks: Row, model: str = OPUS, usage: Row, **more: Any) -> Row:
+    return reply(name, parent, *blocks, model=model, usage=usage, stop_reason="end_turn", **more)
 
 
-def said(name: str, parent: str, content: list[Row], model: str, usage: Row, message: str = "") -> Row:
-    told = {"id": message or f"msg-{name}", "model": model, "content": content, "stop_reason": "end_turn"}
-    return row("assistant", name, parent, message={"role": "assistant", **told, "usage": usage})
-
-
-def text(words: str) -> Row:
-    return {"type": "text", "text": words}
-
-
-def figures(sent: int, read: int, output: int, **more: Any) -> Row:
-    return {
-        "input_tokens": sent,
-        "cache_read_input_tokens": read,
-        "cache_creation_input_tokens": 0,
-        "output_tokens": output,
-        **more,
-    }
-
-
-def save(folder: Path, *rows: Row) -> Path:
-    file = folder / "s1.jsonl"
-    file.write_text("".join(json.dumps(each) + "\n" for each in rows))
-    return file
+def open_rows(folder: Path, *rows: Row) -> Session:
+    """The session, once its figures are those of a recount."""
+    (file := folder / "s1.jsonl").write_bytes(dump(*({**each, "sessionId": "s1"} for each in rows)))
+    session = open_session(file)
+    assert [each for each in compare(file, session) if not each.same] == []
+    assert session.unknown == 0
+    return session
 
 
 def live(session: Session) -> str:
@@ -58,67 +43,44 @@ def test_a_reply_made_by_the_fallback_has_the_fallback_s_figures(tmp_path: Path)
     served = figures(400, 6_000, 700, type="fallback_message", model=OPUS)
     handed = {"type": "fallback", "from": {"model": FABLE}, "to": {"model": OPUS}}
     usage = figures(400, 6_000, 700, iterations=[refused, served])
-    session = open_session(
-        file := save(
-            tmp_path,
-            asked("u1", None, "Which ports does the scanner open?"),
-            said("a1", "u1", [handed, text("It opens 8080.")], OPUS, usage),
-        )
-    )
-    reply = session.entries[1].usage
-    assert reply is not None
-    assert (reply.prompt, reply.output) == (6_400, 700)
+    answer = final_reply("a1", "u1", handed, text("It opens 8080."), usage=usage)
+    (file := tmp_path / "s1.jsonl").write_bytes(dump(user("u1", None, ASKED), answer))
+    session = open_session(file)
+    used = session.entries[1].usage
+    assert used is not None and (used.prompt, used.output) == (6_400, 700)
     bill = price_session(session)
     assert bill.requests.tokens[:, (0, 1, 4)].sum(axis=0).tolist() == [6_000, 7_000, 702], "both are paid"
     assert [each for each in compare(file, session) if not each.same] == []
 
 
 def test_a_refused_reply_that_was_taken_back_is_in_no_later_request(tmp_path: Path) -> None:
-    taken_back = row(
-        "system",
-        "s1",
-        "a2",
-        subtype="model_refusal_fallback",
-        originalModel=FABLE,
-        fallbackModel=OPUS,
-        retractedMessageUuids=["a1", "a2"],
-        refusedUserMessageUuid=None,
+    models = {"originalModel": FABLE, "fallbackModel": OPUS}
+    gone = {"retractedMessageUuids": ["a1", "a2"], "refusedUserMessageUuid": None}
+    session = open_rows(
+        tmp_path,
+        user("u1", None, ASKED),
+        final_reply("a1", "u1", text("I begin with the"), model=FABLE, usage=figures(10, 0, 4), id="m1"),
+        final_reply("a2", "a1", text("firewall, which"), model=FABLE, usage=figures(10, 0, 9), id="m1"),
+        system("s1", "a2", "model_refusal_fallback", **models, **gone),
+        final_reply("a3", "s1", text("It opens 8080."), usage=figures(12, 0, 6)),
+        user("u2", "a3", "And 9090?"),
     )
-    session = open_session(
-        file := save(
-            tmp_path,
-            asked("u1", None, "Which ports does the scanner open?"),
-            said("a1", "u1", [text("I begin with the")], FABLE, figures(10, 0, 4), "m1"),
-            said("a2", "a1", [text("firewall, which")], FABLE, figures(10, 0, 9), "m1"),
-            taken_back,
-            said("a3", "s1", [text("It opens 8080.")], OPUS, figures(12, 0, 6)),
-            asked("u2", "a3", "And 9090?"),
-        )
-    )
-    assert live(session) == "Which ports does the scanner open?\nIt opens 8080.\nAnd 9090?"
-    assert session.unknown == 0
+    assert live(session) == f"{ASKED}\nIt opens 8080.\nAnd 9090?"
     assert len(session.turns) == 2
     assert price_session(session).requests.tokens.sum() == 10 + 9 + 12 + 6, "what was refused is paid"
-    assert [each for each in compare(file, session) if not each.same] == []
 
 
 def test_an_output_too_long_to_be_sent_counts_as_what_was_sent(tmp_path: Path) -> None:
     whole = "a line of the log\n" * 2_000
-    sent = (
-        "<persisted-output>\nKept in tool-results/t1.txt. It begins: a line of the log\n</persisted-output>"
-    )
-    use = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "cat log"}}
+    sent = "<persisted-output>\nKept in t1.txt. It begins: a line of the log\n</persisted-output>"
     replaced = [{"kind": "tool-result", "toolUseId": "t1", "replacement": sent}, {"kind": "other"}]
-    session = open_session(
-        save(
-            tmp_path,
-            asked("u1", None, "What does the log say?"),
-            said("a1", "u1", [use], OPUS, figures(10, 0, 5)),
-            asked("u2", "a1", [{"type": "tool_result", "tool_use_id": "t1", "content": whole}]),
-            {"type": "content-replacement", "sessionId": "s1", "replacements": replaced},
-            said("a2", "u2", [text("The same line again and again.")], OPUS, figures(90, 0, 8)),
-        )
+    session = open_rows(
+        tmp_path,
+        user("u1", None, "What does the log say?"),
+        final_reply("a1", "u1", call("t1", "Bash"), usage=figures(10, 0, 5)),
+        user("u2", "a1", [output("t1", whole)]),
+        {"type": "content-replacement", "replacements": replaced},
+        final_reply("a2", "u2", text("The same line again and again."), usage=figures(90, 0, 8)),
     )
     assert session.entries[2].blocks[0].text == sent
     assert whole.strip() not in live(session)
-    assert session.unknown == 0

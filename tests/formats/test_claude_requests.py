@@ -9,6 +9,7 @@ from typing import Any
 from inspector import count_tokens, make_plan, open_session, read_requests, trace_recorded
 from inspector.formats.harnesses.claude_code.recorded_requests import hash_message
 from inspector.planning.assemble import build_context
+from tests.rows import dump
 from tests.shared import SHARED, needs_shared
 
 SAMPLE = SHARED / "samples" / "claude-code-requests" / "01-session.jsonl"
@@ -74,27 +75,19 @@ def test_a_reminder_that_a_message_holds_is_not_taken_twice(tmp_path: Path) -> N
     def remind(text: str) -> dict[str, str]:
         return {"type": "text", "text": f"<system-reminder>\n{text}\n</system-reminder>"}
 
-    sent = {
-        "role": "user",
-        "content": [remind("Be brief."), remind("Say blue."), {"type": "text", "text": "Go."}],
-    }
+    said = [remind("Be brief."), remind("Say blue."), {"type": "text", "text": "Go."}]
+    sent = {"role": "user", "content": said}
     later = {"role": "user", "content": [remind("Now it rains."), {"type": "text", "text": "On."}]}
+    sdk = {"querySource": "sdk"}
     here = {"sessionId": "s", "timestamp": "2026-11-20T10:00:00.000Z"}
     own = {"role": "user", "content": [remind("Be brief."), {"type": "text", "text": "Go."}]}
     rows = [
         {"type": "user", "uuid": "u", "parentUuid": None, "message": own},
         *({"type": "api-request-blob", "hash": hash_message(one), "message": one} for one in (sent, later)),
-        {"type": "api-request", "id": "r1", "keep": 0, "tail": [hash_message(sent)], "querySource": "sdk"},
-        {
-            "type": "api-request",
-            "id": "r2",
-            "base": "r1",
-            "keep": 1,
-            "tail": [hash_message(later)],
-            "querySource": "sdk",
-        },
+        {"type": "api-request", "id": "r1", "keep": 0, "tail": [hash_message(sent)], **sdk},
+        {"type": "api-request", "id": "r2", "base": "r1", "keep": 1, "tail": [hash_message(later)], **sdk},
     ]
     path = tmp_path / "s.jsonl"
-    path.write_text("".join(json.dumps(here | row) + "\n" for row in rows))
+    path.write_bytes(dump(*(here | row for row in rows)))
     assert [one.text for one in open_session(path).provided] == [remind("Say blue.")["text"]]
     assert len(read_requests(path.read_bytes())) == 2

@@ -11,12 +11,12 @@ import pytest
 
 from inspector import open_session, read_session
 from inspector.errors import ReadError
-from inspector.formats.readers import READERS
 from inspector.session.blocks import Document, Reasoning, ToolOutput
 from inspector.session.entries import Cost, Usage
+from inspector.session.session import Session
+from tests.rows import CASES
 from tests.shared import SHARED, needs_shared
 
-CASES = Path(__file__).parents[1] / "cases" / "formats"
 REAL = SHARED / "sessions" / "cline"
 TIME = "2026-01-01T00:00:00.000Z"
 KINDS = ("cline.messages.json", "cline.compaction.json", "cline.json")
@@ -88,36 +88,6 @@ def test_a_sidecar_that_is_a_link_out_of_the_folder_is_left_alone(tmp_path: Path
 
 
 @needs_shared
-def test_the_real_session_holds_what_its_rows_hold() -> None:
-    """Counted without the reader; Cline's own sum of what was sent is 630,254 tokens."""
-    raw = json.loads((REAL / "session.messages.json").read_text("utf-8"))
-    parts = [part for message in raw["messages"] for part in message["content"]]
-    prompts = [
-        m for m in raw["messages"] if any(p["type"] == "text" for p in m["content"]) and m["role"] == "user"
-    ]
-    own = json.loads((REAL / "basic.compaction.json").read_text("utf-8"))
-    told = own["messages"][0]["metadata"]["usageBefore"]
-    for name, compactions in (
-        ("session.messages.json", 0),
-        ("session.json", 0),
-        ("agentic.compaction.json", 1),
-        ("basic.compaction.json", 1),
-    ):
-        session = open_session(REAL / name)
-        assert session.format == "cline"
-        assert session.records == len(raw["messages"])
-        assert len(session.turns) == len(prompts) == 5
-        said = [block for entry in session.entries if entry.kind == "message" for block in entry.blocks]
-        assert len(said) == len(parts)
-        assert len(session.boundaries) == compactions
-        usage = [entry.usage for entry in session.entries if entry.usage]
-        assert sum(each.prompt for each in usage) == told["inputTokens"] == 630254
-        assert sum(each.output for each in usage) == told["outputTokens"]
-        assert sum(each.cache_read for each in usage) == told["cacheReadTokens"]
-        assert (session.unknown, session.corrupt, session.warnings) == (0, (), ())
-
-
-@needs_shared
 def test_what_stands_after_a_real_compaction_is_its_sidecar() -> None:
     for name in ("agentic.compaction.json", "basic.compaction.json"):
         after = json.loads((REAL / name).read_text("utf-8"))["messages"]
@@ -130,17 +100,11 @@ def test_what_stands_after_a_real_compaction_is_its_sidecar() -> None:
 @pytest.mark.parametrize(("role", "kept"), [("user", ()), ("assistant", ("m1",))])
 def test_a_summary_of_roo_codes_is_a_compaction(role: str, kept: tuple[str, ...]) -> None:
     """Roo keeps what was summed up in the file; its first builds wrote the summary as the model's."""
-    said = [{"type": "text", "text": "Teal paint; legacy stays."}]
     history = [
-        {"role": "user", "content": [{"type": "text", "text": "Paint it teal."}], "ts": 1},
-        {
-            "role": "assistant",
-            "content": [{"type": "text", "text": "I paint."}],
-            "ts": 2,
-            "condenseParent": "k",
-        },
-        {"role": role, "content": said, "ts": 3, "isSummary": True, "condenseId": "k"},
-        {"role": "user", "content": [{"type": "text", "text": "And the door?"}], "ts": 4},
+        user("Paint it teal.", ts=1),
+        reply("I paint.", ts=2, condenseParent="k"),
+        {**user("Teal paint; legacy stays."), "role": role, "ts": 3, "isSummary": True, "condenseId": "k"},
+        user("And the door?", ts=4),
     ]
     session = read_session(history)
     ((name, boundary),) = session.boundaries
@@ -160,55 +124,47 @@ def test_a_task_of_an_extension_is_read_and_its_turns_are_what_a_person_typed() 
     assert (usage[1].input, usage[1].cache_read, usage[1].output) == (200, 1_000, 20)
     assert usage[0].cost is not None and usage[0].cost.total == 0.01
     assert session.entries[0].timestamp == "2026-01-01T00:00:01.000Z"
-    read = [reader.name for reader in READERS if reader.sniff(TASK.read_bytes()) is None]
-    assert read == ["cline"]
 
 
-def said(role: str, number: int, text: str, **more: Any) -> dict[str, Any]:
-    content = [{"type": "text", "text": text}]
-    return {"role": role, "content": content, "ts": 1_767_225_600_000 + number * 1000, **more}
+BEGAN = 1_767_261_600_000
+SONNET = "claude-sonnet-4-5-20250929"
 
 
 def screened(
     *figures: tuple[int, int, int, int], indexes: tuple[int, ...] | None = None
 ) -> list[dict[str, Any]]:
     """The rows of a screen: a request for each four of tokens sent, replied, read and written."""
-    rows: list[dict[str, Any]] = [{"ts": 1_767_261_600_000, "type": "say", "say": "task", "text": "Mend it"}]
-    for number, (sent, replied, read, written) in enumerate(figures):
-        told = {
-            "request": "…",
-            "tokensIn": sent,
-            "tokensOut": replied,
-            "cacheReads": read,
-            "cacheWrites": written,
-        }
-        row = {"ts": 1_767_261_601_000 + number, "type": "say", "say": "api_req_started"}
-        row["text"] = json.dumps({**told, "cost": 0.25})
-        row["modelInfo"] = {"providerId": "anthropic", "modelId": "claude-sonnet-4-5-20250929", "mode": "act"}
+    rows: list[dict[str, Any]] = [{"ts": BEGAN, "type": "say", "say": "task", "text": "Mend it"}]
+    for number, used in enumerate(figures):
+        told = dict(zip(("tokensIn", "tokensOut", "cacheReads", "cacheWrites"), used, strict=True))
+        row = {"ts": BEGAN + 1_000 + number, "type": "say", "say": "api_req_started"}
+        row["text"] = json.dumps({"request": "…", **told, "cost": 0.25})
+        row["modelInfo"] = {"providerId": "anthropic", "modelId": SONNET, "mode": "act"}
         rows.append(row | ({} if indexes is None else {"conversationHistoryIndex": indexes[number]}))
     return rows
 
 
-def write_task(folder: Path, screen: list[dict[str, Any]], cwd: str = "/w/app") -> Path:
-    details = (
-        f"<environment_details>\n# Current Working Directory ({cwd}) Files\na.py\n</environment_details>"
-    )
-    messages = [
-        {
-            "role": "user",
-            "content": [
-                {"type": "text", "text": "<task>\nMend it\n</task>"},
-                {"type": "text", "text": details},
-            ],
-        },
-        reply("I look."),
-        user("[read_file for 'a.py'] Result:\n1 line"),
-        reply("Done."),
-    ]
+def details(text: str) -> dict[str, str]:
+    return {"type": "text", "text": f"<environment_details>\n{text}\n</environment_details>"}
+
+
+def write_task(folder: Path, screen: list[dict[str, Any]], messages: Any = None) -> Path:
+    """A task's folder; its messages are a prompt, a call and its answer, unless others are given."""
+    asked = user("<task>\nMend it\n</task>")
+    asked["content"].append(details("# Current Working Directory (/w/app) Files\na.py"))
+    usual = [asked, reply("I look."), user("[read_file for 'a.py'] Result:\n1 line"), reply("Done.")]
     (folder / "ui_messages.json").write_text(json.dumps(screen), "utf-8")
     path = folder / "api_conversation_history.json"
-    path.write_text(json.dumps(messages), "utf-8")
+    path.write_text(json.dumps(messages or usual), "utf-8")
     return path
+
+
+def change_task(path: Path, *changes: dict[str, Any]) -> Session:
+    """The task with these fields in its messages."""
+    messages = json.loads(path.read_text("utf-8"))
+    changed = [message | more for message, more in zip(messages, changes, strict=True)]
+    path.write_text(json.dumps(changed), "utf-8")
+    return open_session(path)
 
 
 def test_a_task_s_folder_opens_as_its_messages(tmp_path: Path) -> None:
@@ -227,7 +183,7 @@ def test_figures_that_stand_on_a_task_s_screen_are_its_replies(
         Usage(input=12, output=30, cache_write=900, cost=Cost(total=0.25)),
         Usage(input=8, output=40, cache_read=900, cache_write=100, cost=Cost(total=0.25)),
     ]
-    assert (session.cwd, session.model, len(session.turns)) == ("/w/app", "claude-sonnet-4-5-20250929", 1)
+    assert (session.cwd, session.model, len(session.turns)) == ("/w/app", SONNET, 1)
     assert session.entries[1].timestamp == "2026-01-01T10:00:01.000Z"
 
 
@@ -248,55 +204,33 @@ def test_figures_that_belong_to_no_reply_are_told(tmp_path: Path) -> None:
 def test_a_request_s_reply_is_told_by_its_time_where_some_have_none(tmp_path: Path) -> None:
     """Roo Code's screen keeps the requests of messages that were deleted, and of replies that failed."""
     path = write_task(tmp_path, screened((9, 1, 0, 0), (9, 2, 0, 0), (9, 3, 0, 0)))
-    messages = json.loads(path.read_text("utf-8"))
-    for at, after in ((0, 0), (1, 1_001), (2, 1_001), (3, 1_500)):
-        messages[at]["ts"] = 1_767_261_600_000 + after
-    path.write_text(json.dumps(messages), "utf-8")
-    session = open_session(path)
+    session = change_task(path, *({"ts": BEGAN + after} for after in (0, 1_001, 1_001, 1_500)))
     assert [entry.usage.output for entry in session.entries if entry.usage] == [2, 3]
     assert [each for each in session.warnings if "1 request on the task's screen" in each]
-
-
-ASKED = [{"type": "text", "text": "<task>\nMend a.py, never b.py\n</task>"}]
-
-
-def say_at(role: str, content: Any, at: int, **marks: Any) -> dict[str, Any]:
-    return {"role": role, "content": content, "ts": 1_767_261_600_000 + at, **marks}
-
-
-def store_task(folder: Path, messages: Any, condensed: list[dict[str, Any]]) -> Path:
-    rows = [
-        {"ts": 1, "type": "say", "say": "condense_context", "contextCondense": each} for each in condensed
-    ]
-    (folder / "ui_messages.json").write_text(json.dumps(rows), "utf-8")
-    path = folder / "api_conversation_history.json"
-    path.write_text(json.dumps(messages), "utf-8")
-    return path
 
 
 def test_a_task_in_the_form_of_2026_is_read(tmp_path: Path) -> None:
     """Messages in the AI SDK's words within a version; a sealed thought beside them is of the next reply."""
     picture = {"type": "image", "image": "data:image/png;base64,iVBORw0KGgo=", "mediaType": "image/png"}
-    call = {"type": "tool-call", "toolCallId": "c1", "toolName": "read_file", "input": {"path": "a.py"}}
-    result = {"type": "tool-result", "toolCallId": "c1", "toolName": "read_file"}
-    seal = {"anthropic": {"signature": "sg"}}
-    messages = [
-        say_at("user", [*ASKED, picture], 0),
-        {"type": "reasoning", "encrypted_content": "gAAA", "summary": [{"text": "a.py."}], "ts": 1},
-        say_at("assistant", [{"type": "reasoning", "text": "Hm.", "providerOptions": seal}, call], 1),
-        say_at("tool", [{**result, "output": {"type": "text", "value": "1 line"}}], 2),
-        say_at("user", [{"type": "text", "text": "<environment_details>\n</environment_details>"}], 2),
-        say_at("assistant", "Done.", 3),
+    read = {"toolCallId": "c1", "toolName": "read_file"}
+    result = {"type": "tool-result", **read, "output": {"type": "text", "value": "1 line"}}
+    thought = {"type": "reasoning", "text": "Hm.", "providerOptions": {"anthropic": {"signature": "sg"}}}
+    said = [
+        ("user", [*user("<task>\nMend a.py, never b.py\n</task>")["content"], picture]),
+        ("assistant", [thought, {"type": "tool-call", **read, "input": {"path": "a.py"}}]),
+        ("tool", [result]),
+        ("user", [details("")]),
+        ("assistant", "Done."),
     ]
-    path = store_task(tmp_path, {"version": 2, "messages": messages}, [])
-    session = open_session(path)
+    messages = [{"role": role, "content": content, "ts": BEGAN} for role, content in said]
+    sealed = {"type": "reasoning", "encrypted_content": "gAAA", "summary": [{"text": "a.py."}], "ts": 1}
+    messages.insert(1, sealed)
+    session = open_session(write_task(tmp_path, [], {"version": 2, "messages": messages}))
     assert (session.format, session.records, session.unknown, len(session.turns)) == ("cline", 6, 0, 1)
-    assert [entry.role for entry in session.entries] == ["user", "assistant", "tool", "user", "assistant"]
+    assert [entry.role for entry in session.entries] == [role for role, _ in said]
     thoughts = [block for block in session.entries[1].blocks if isinstance(block, Reasoning)]
-    assert [(b.text, b.encrypted, b.signature) for b in thoughts] == [
-        ("a.py.", "gAAA", None),
-        ("Hm.", None, "sg"),
-    ]
+    told = [(b.text, b.encrypted, b.signature) for b in thoughts]
+    assert told == [("a.py.", "gAAA", None), ("Hm.", None, "sg")]
     (output,) = session.entries[2].blocks
     assert isinstance(output, ToolOutput) and (output.name, output.text) == ("read_file", "1 line")
 
@@ -308,21 +242,9 @@ def test_a_task_in_the_form_of_2026_is_read(tmp_path: Path) -> None:
 def test_results_of_roo_s_tools_are_told_by_their_heads_and_its_details_tell_the_model(
     head: str, tmp_path: Path
 ) -> None:
-    details = (
-        "# Current Mode\n<slug>code</slug>\n<name>Code</name>\n<model>claude-sonnet-4-5-20250929</model>"
-    )
-    given = [
-        {"type": "text", "text": f"{head} Result:"},
-        {"type": "text", "text": "Switched."},
-        {"type": "text", "text": f"<environment_details>\n{details}\n</environment_details>"},
-    ]
-    path = write_task(tmp_path, [])
-    messages = json.loads(path.read_text("utf-8"))
-    messages[2] = {"role": "user", "content": given}
-    path.write_text(json.dumps(messages), "utf-8")
-    session = open_session(path)
+    mode = f"# Current Mode\n<slug>code</slug>\n<name>Code</name>\n<model>{SONNET}</model>"
+    given = [*user(f"{head} Result:")["content"], *user("Switched.")["content"], details(mode)]
+    session = change_task(write_task(tmp_path, []), {}, {}, {"content": given}, {})
     assert len(session.turns) == 1
-    assert [entry.model for entry in session.entries if entry.role == "assistant"] == [
-        None,
-        "claude-sonnet-4-5-20250929",
-    ]
+    models = [entry.model for entry in session.entries if entry.role == "assistant"]
+    assert models == [None, SONNET]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +13,14 @@ from inspector.files import save_session
 from inspector.formats.harnesses.codex.read import READER
 from inspector.session.blocks import Image, Reasoning, ToolCall, ToolOutput
 from inspector.session.speakers import who_speaks
+from tests.codex_rows import META, codex_message, row
 from tests.recount.__main__ import compare
+from tests.rows import CASES, dump, load
 from tests.shared import SHARED, needs_shared, open_shared
 
-CASE = Path(__file__).parents[1] / "cases" / "formats" / "codex.jsonl"
-ROWS: list[dict[str, Any]] = [json.loads(line) for line in CASE.read_text("utf-8").splitlines()]
+CASE = CASES / "codex.jsonl"
+ROWS: list[dict[str, Any]] = load(CASE)
 REAL = sorted((SHARED / "sessions").glob("codex--*/*.jsonl"))
-every_rollout = pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)
-
-
-def dump(*rows: Any) -> bytes:
-    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
 
 def test_a_rollout_becomes_a_session() -> None:
@@ -47,30 +43,11 @@ def test_a_rollout_becomes_a_session() -> None:
     assert session.entries[4].blocks[0].text == "def side():\n\treturn 2\n"
 
 
-def test_usage_is_counted_once_and_what_the_cache_gave_apart() -> None:
-    usage = [entry.usage for entry in open_session(CASE).entries if entry.usage]
-    assert [(each.input, each.cache_read, each.output) for each in usage] == [
-        (1000, 0, 50),
-        (300, 900, 40),
-        (200, 1100, 10),
-        (500, 0, 4),
-        (300, 400, 6),
-    ]
-
-
 def test_usage_without_running_totals_is_each_reply_s(tmp_path: Path) -> None:
-    def tell(kind: str, **payload: Any) -> dict[str, Any]:
-        return {"timestamp": "2026-03-01T09:00:00Z", "type": kind, "payload": payload}
-
-    def say(role: str, words: str) -> dict[str, Any]:
-        return tell(
-            "response_item", type="message", role=role, content=[{"type": "output_text", "text": words}]
-        )
-
     last = {"input_tokens": 42, "cached_input_tokens": 5, "output_tokens": 17}
-    count = tell("event_msg", type="token_count", info={"last_token_usage": last})
-    rows = [tell("session_meta", id="t-1"), say("user", "Look."), say("assistant", "I look."), count, count]
-    rows += [say("user", "And?"), say("assistant", "It is there."), count]
+    count = row("event_msg", type="token_count", info={"last_token_usage": last})
+    rows = [META, codex_message("user", "Look."), codex_message("assistant", "I look."), count, count]
+    rows += [codex_message("user", "And?"), codex_message("assistant", "It is there."), count]
     path = tmp_path / "rollout-2026-03-01T09-00-00-t-1.jsonl"
     path.write_bytes(dump(*rows))
     session = open_session(path)
@@ -133,34 +110,11 @@ def test_a_fork_and_a_history_in_another_file_are_told() -> None:
     )
 
 
-@every_rollout
-def test_a_real_rollout_holds_what_its_rows_hold(path: Path) -> None:
+@pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)
+def test_after_a_real_compaction_stands_the_history_that_its_row_lists(path: Path) -> None:
     session = open_shared(path)
-    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
-    payloads = [row["payload"] for row in rows]
-    events = Counter(payload.get("type") for row, payload in zip(rows, payloads, strict=True)
-                     if row["type"] == "event_msg")  # fmt: skip
-    items = Counter(payload.get("type") for row, payload in zip(rows, payloads, strict=True)
-                    if row["type"] == "response_item")  # fmt: skip
-    compacted = [payload for row, payload in zip(rows, payloads, strict=True) if row["type"] == "compacted"]
-    assert session.records == len(rows)
-    assert (session.unknown, session.corrupt) == (0, ())
-    assert len(session.turns) == events["user_message"]
-    blocks = Counter(block.kind for entry in session.entries for block in entry.blocks)
-    calls = items["function_call"] + items["custom_tool_call"] + items["tool_search_call"]
-    assert blocks["tool_call"] == blocks["tool_output"] == calls
-    assert blocks["reasoning"] == items["reasoning"]
-    assert not len(session.live.orphans)
-    counts = [p["info"] for p in payloads if p.get("type") == "token_count" and p["info"]]
-    total = counts[-1]["total_token_usage"]
-    usage = [entry.usage for entry in session.entries if entry.usage]
-    assert sum(each.prompt for each in usage) == total["input_tokens"]
-    assert sum(each.cache_read for each in usage) == total["cached_input_tokens"]
-    assert sum(each.output for each in usage) == total["output_tokens"]
-    assert len(usage) == len({json.dumps(count["total_token_usage"]) for count in counts})
-    assert [len(session.at(name).live) - 1 for name, _ in session.boundaries] == [
-        len(payload["replacement_history"]) for payload in compacted
-    ]
+    listed = [row["payload"]["replacement_history"] for row in load(path) if row["type"] == "compacted"]
+    assert [len(session.at(name).live) - 1 for name, _ in session.boundaries] == [*map(len, listed)]
     assert all(boundary.extra["unreadable"] for _, boundary in session.boundaries)
     assert all(boundary.tokens_after in (23278, 23396, 24525) for _, boundary in session.boundaries)
 
@@ -191,13 +145,9 @@ def test_a_rollout_of_bare_rows_opens() -> None:
     session = read_session(dump(*rows))
     assert (session.format, session.id, session.cwd) == ("codex", "0197-bare", "/w/lib")
     assert session.created is not None
-    assert [(entry.role, entry.meta) for entry in session.entries] == [
-        ("user", True),
-        ("user", False),
-        ("assistant", False),
-        ("tool", False),
-        ("assistant", False),
-    ]
+    roles = [entry.role for entry in session.entries]
+    assert roles == ["user", "user", "assistant", "tool", "assistant"]
+    assert [entry.meta for entry in session.entries[:2]] == [True, False]
     assert session.entries[1].opens_turn
     assert [block.kind for block in session.entries[2].blocks] == ["reasoning", "tool_call"]
     assert (session.records, session.unknown) == (len(rows), 1)
@@ -365,22 +315,16 @@ def test_what_another_agent_sent_is_no_reply_and_no_prompt() -> None:
 
 
 def test_the_window_is_known_before_a_count_of_tokens() -> None:
-    turn = {"type": "task_started", "turn_id": "t1", "model_context_window": 258_400}
-    said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hi"}]}
-    rows = [{"type": "session_meta", "payload": {"id": "s"}}, {"type": "event_msg", "payload": turn}]
-    session = read_session(dump(*rows, {"type": "response_item", "payload": said}))
-    assert session.window == 258_400
+    turn = row("event_msg", type="task_started", turn_id="t1", model_context_window=258_400)
+    assert read_session(dump(META, turn, codex_message("user", "Hi"))).window == 258_400
 
 
 def test_a_prompt_is_typed_if_events_repeat_only_words_of_codex() -> None:
     rules = "# AGENTS.md instructions for /w\n<INSTRUCTIONS>Be brief.</INSTRUCTIONS>"
-    event = {"type": "event_msg", "payload": {"type": "user_message", "message": rules}}
-    items = [
-        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": words}]}
-        for words in (rules, "Never push.")
-    ]
-    rows = [{"type": "session_meta", "payload": {"id": "s"}}, event]
-    session = read_session(dump(*rows, *({"type": "response_item", "payload": item} for item in items)))
+    event = row("event_msg", type="user_message", message=rules)
+    session = read_session(
+        dump(META, event, codex_message("user", rules), codex_message("user", "Never push."))
+    )
     assert [(entry.text, entry.meta) for entry in session.entries] == [(rules, True), ("Never push.", False)]
 
 

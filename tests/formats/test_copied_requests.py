@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -13,8 +12,10 @@ import pytest
 import inspector
 from inspector.formats.exports.fork import fork_session
 from inspector.session.session import Session
+from tests.codex_rows import codex_message
 from tests.formats.test_claude_code import boundary, reply, summary, text, user
 from tests.formats.test_claude_replies import usage
+from tests.rows import dump
 
 Row = dict[str, Any]
 SONNET = "claude-sonnet-4-5"
@@ -22,7 +23,7 @@ SONNET = "claude-sonnet-4-5"
 
 def write(path: Path, rows: list[Row]) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path.write_bytes(dump(*rows))
     return path
 
 
@@ -53,14 +54,10 @@ OWN = dollars(60, 27_000, 1_500, 100)
 
 def fork(parent: list[Row], session: str, *, last: str = "a3") -> list[Row]:
     """Return a fork as Claude Code's `/branch` writes it, with a turn of its own."""
-    copied = [
-        {
-            **row,
-            "sessionId": session,
-            "forkedFrom": {"sessionId": row["sessionId"], "messageUuid": row["uuid"]},
-        }
-        for row in parent
-    ]
+    copied = []
+    for row in parent:
+        origin = {"sessionId": row["sessionId"], "messageUuid": row["uuid"]}
+        copied.append({**row, "sessionId": session, "forkedFrom": origin})
     used = usage(60, 27_000, 1_500, 100)
     own = [
         user(f"u-{session}", last, "Try it with sqlite instead."),
@@ -112,8 +109,8 @@ def test_a_session_that_was_reopened_pays_for_what_follows(tmp_path: Path) -> No
         user("u9", last, "Rather so.", sessionId="c"),
         reply("a9", "u9", text("Ok."), usage=used, model=SONNET, stop_reason="end_turn", sessionId="c"),
     ]
-    with (tmp_path / "c.jsonl").open("a") as file:
-        file.writelines(json.dumps(row) + "\n" for row in own)
+    with (tmp_path / "c.jsonl").open("ab") as file:
+        file.write(dump(*own))
     assert cost(inspector.open_session(tmp_path / "c.jsonl")) == pytest.approx(OWN, abs=1e-9)
 
 
@@ -135,14 +132,8 @@ def pi_header(session: str, second: int, **more: Any) -> Row:
     return {"type": "session", "version": 3, "id": session, "timestamp": stamp, "cwd": "/w", **more}
 
 
-PI = [
-    pi_message("m1", None, 1, "user", "Hi."),
-    pi_message("m2", "m1", 2, "assistant", "Hello."),
-]
-PI_OWN = [
-    pi_message("m3", "m2", 31, "user", "And?"),
-    pi_message("m4", "m3", 32, "assistant", "So."),
-]
+PI = [pi_message("m1", None, 1, "user", "Hi."), pi_message("m2", "m1", 2, "assistant", "Hello.")]
+PI_OWN = [pi_message("m3", "m2", 31, "user", "And?"), pi_message("m4", "m3", 32, "assistant", "So.")]
 
 
 @pytest.mark.parametrize(
@@ -174,15 +165,10 @@ def codex_turn(second: float, words: str, total: int, gap: float = 5) -> list[Ro
     last = {"input_tokens": 990, "cached_input_tokens": 0, "output_tokens": 10, "total_tokens": 1_000}
     sums = {"input_tokens": total - 10, "cached_input_tokens": 0, "output_tokens": 10, "total_tokens": total}
     info = {"total_token_usage": sums, "last_token_usage": last, "model_context_window": 200_000}
-    out = {
-        "type": "message",
-        "role": "assistant",
-        "content": [{"type": "output_text", "text": f"{words} ok"}],
-    }
-    prompt = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": words}]}
+    out, prompt = codex_message("assistant", f"{words} ok"), codex_message("user", words)
     return [
-        codex(second, "response_item", **prompt),
-        codex(second + gap, "response_item", **out),
+        codex(second, "response_item", **prompt["payload"]),
+        codex(second + gap, "response_item", **out["payload"]),
         codex(second + gap, "event_msg", type="token_count", info=info),
     ]
 
@@ -194,10 +180,7 @@ def header(second: float, session: str, **more: Any) -> Row:
 
 SPAWNED = {"subagent": {"thread_spawn": {"parent_thread_id": "p", "depth": 1}}}
 PARENT = [*codex_turn(10, "First", 1_000), *codex_turn(30, "Second", 2_000)]
-REWRITTEN = [
-    *codex_turn(600.2, "First", 1_000, gap=0.3),
-    *codex_turn(600.9, "Second", 2_000, gap=0.9),
-]
+REWRITTEN = [*codex_turn(600.2, "First", 1_000, gap=0.3), *codex_turn(600.9, "Second", 2_000, gap=0.9)]
 OWN_TURN = codex_turn(640, "Third", 3_000)
 
 
@@ -211,14 +194,7 @@ OWN_TURN = codex_turn(640, "Third", 3_000)
         [header(600, "c", source=SPAWNED), header(600.1, "p"), *REWRITTEN, *OWN_TURN],
         [header(600, "c", parent_thread_id="p"), header(0, "p"), *PARENT, *OWN_TURN],
     ],
-    ids=[
-        "its times",
-        "no second header",
-        "written anew",
-        "its header again",
-        "spawned",
-        "spawned, its times",
-    ],
+    ids=["times", "no second header", "written anew", "header again", "spawned", "spawned, times"],
 )
 def test_a_fork_of_codex_pays_for_what_follows_the_copies(rows: list[Row], tmp_path: Path) -> None:
     session = inspector.open_session(write(tmp_path / "rollout-c.jsonl", rows))
@@ -228,6 +204,3 @@ def test_a_fork_of_codex_pays_for_what_follows_the_copies(rows: list[Row], tmp_p
     assert any("2 requests are copied from session p" in note for note in bill.notes)
     assert any("first 6 rows are a copy" in warning for warning in session.warnings)
     assert len(session.turns) == 3 and session.records == len(rows)
-
-
-# Scans

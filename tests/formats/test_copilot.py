@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from inspector import open_session, read_session
 from inspector.session.blocks import Reasoning
 from inspector.session.speakers import find_speech
-from tests.shared import SHARED
+from tests.rows import CASES, dump, load
 
-CASE = Path(__file__).parents[1] / "cases" / "formats" / "copilot-cli.jsonl"
-ROWS: list[dict[str, Any]] = [json.loads(line) for line in CASE.read_text("utf-8").splitlines()]
-REAL = sorted((SHARED / "sessions").glob("copilot-cli--*/*.jsonl"))
-
-
-def dump(*rows: Any) -> bytes:
-    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+CASE = CASES / "copilot-cli.jsonl"
+ROWS: list[dict[str, Any]] = load(CASE)
 
 
 def test_a_log_becomes_a_session() -> None:
@@ -94,31 +84,6 @@ def test_a_sub_agents_events_stand_apart() -> None:
     aside = [entry for entry in session.entries if entry.sidechain == "agent-7"]
     assert [entry.id for entry in aside] == ["e16"]
     assert "e16" not in {session.entries[at].id for at in session.path}
-
-
-@pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)
-def test_a_real_log_holds_what_its_rows_hold(path: Path) -> None:
-    session = open_session(path)
-    rows, broken = [], 0
-    for line in path.read_text("utf-8").splitlines():
-        try:
-            rows.append(json.loads(line))
-        except ValueError:
-            broken += 1
-    kinds = Counter(row["type"] for row in rows)
-    assert (session.records, len(session.corrupt), session.unknown) == (len(rows) + broken, broken, 0)
-    assert len(session.turns) == kinds["user.message"]
-    roles = Counter(entry.role for entry in session.entries)
-    assert (roles["assistant"], roles["tool"]) == (
-        kinds["assistant.message"],
-        kinds["tool.execution_complete"],
-    )
-    asked = [row["data"].get("toolRequests") or [] for row in rows if row["type"] == "assistant.message"]
-    calls = [block for entry in session.entries for block in entry.blocks if block.kind == "tool_call"]
-    assert len(calls) == sum(map(len, asked))
-    told = sum(row["data"].get("outputTokens", 0) for row in rows if row["type"] == "assistant.message")
-    assert sum(entry.extra.get("outputTokens", 0) for entry in session.entries) == told
-    assert not len(session.live.orphans)
 
 
 def event(number: int, kind: str, **data: Any) -> dict[str, Any]:

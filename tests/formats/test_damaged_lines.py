@@ -11,6 +11,7 @@ import pytest
 from inspector import Session, read_session
 from inspector.formats.incremental import IncrementalReader
 from inspector.formats.readers import READERS
+from tests.codex_rows import META, codex_message
 
 Row = dict[str, Any]
 TIME = "2026-09-01T10:00:0{}.000Z"
@@ -25,9 +26,7 @@ def claude(number: int, role: str, text: str) -> Row:
 
 
 def codex(number: int, role: str, text: str) -> Row:
-    kind = "input_text" if role == "user" else "output_text"
-    message = {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}
-    return {"timestamp": TIME.format(number), "type": "response_item", "payload": message}
+    return codex_message(role, text)
 
 
 def copilot(number: int, role: str, text: str) -> Row:
@@ -79,7 +78,6 @@ START = {
     "id": "e",
     "data": {"sessionId": "s", "copilotVersion": "1", "producer": "copilot"},
 }
-META = {"timestamp": TIME.format(0), "type": "session_meta", "payload": {"id": "x", "cwd": "/w"}}
 FORMATS: dict[str, tuple[Callable[[int, str, str], Row], list[Row]]] = {
     "claude-code": (claude, []),
     "codex": (codex, [META]),
@@ -148,7 +146,7 @@ def test_what_is_whole_in_a_damaged_line_is_read_and_the_damage_counted(damage: 
         assert [entry.usage for entry in session.entries] == [entry.usage for entry in whole.entries]
 
 
-@pytest.mark.parametrize("format", [name for name in FORMATS if name != "gemini-cli"])
+@pytest.mark.parametrize("format", ["claude-code", "codex", "pi"])
 @pytest.mark.parametrize("damage", [*DAMAGES, "line breaks"])
 def test_a_growing_file_with_damaged_lines_is_at_any_time_what_reading_it_anew_gives(
     damage: str, format: str

@@ -11,13 +11,9 @@ import pytest
 from inspector import open_session, open_sessions, read_session
 from inspector.errors import SeveralSessions
 from inspector.session.blocks import ToolCall, ToolOutput
+from tests.rows import CASES, dump
 
-CASES = Path(__file__).parents[1] / "cases" / "formats"
 SYSTEM = {"role": "system", "content": "Keep the weir."}
-
-
-def rows(*values: Any) -> bytes:
-    return b"".join(json.dumps(value).encode() + b"\n" for value in values)
 
 
 def talk(*said: str, system: bool = False, **more: Any) -> dict[str, Any]:
@@ -68,7 +64,7 @@ def test_whole_conversations_in_one_file_are_as_many_sessions(
         talk("Is it high?", "No.", system=system, id=1),
         talk("Is it shut?", "Yes.", system=system, id=2),
     ]
-    data = json.dumps(talks).encode() if listed else rows(*talks)
+    data = json.dumps(talks).encode() if listed else dump(*talks)
     (path := tmp_path / "talks.jsonl").write_bytes(data)
     found = open_sessions(path)
     assert [one.name for one in found] == ["1", "2"]
@@ -85,7 +81,7 @@ def test_whole_conversations_in_one_file_are_as_many_sessions(
 def test_several_trajectories_of_atif_in_one_file_are_as_many_sessions(listed: bool, tmp_path: Path) -> None:
     one = json.loads((CASES / "atif.json").read_text("utf-8"))
     runs = [one, one | {"session_id": "run-2"}]
-    (path := tmp_path / "runs.jsonl").write_bytes(json.dumps(runs).encode() if listed else rows(*runs))
+    (path := tmp_path / "runs.jsonl").write_bytes(json.dumps(runs).encode() if listed else dump(*runs))
     found = open_sessions(path)
     assert [(each.name, each.format) for each in found] == [(one["session_id"], "atif"), ("run-2", "atif")]
     alone = read_session(one)

@@ -17,8 +17,8 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from inspector import open_session, open_sessions, read_session
 from inspector.errors import EditError, InspectorError, ReadError, SeveralSessions
 from inspector.session.blocks import ToolCall
+from tests.rows import CASES
 
-CASES = Path(__file__).parents[1] / "cases" / "formats"
 OPENCODE = """
 CREATE TABLE session (id TEXT PRIMARY KEY, project_id TEXT, parent_id TEXT, directory TEXT, title TEXT,
   version TEXT, revert TEXT, time_created INTEGER, time_updated INTEGER);
@@ -231,17 +231,16 @@ def test_a_database_of_anything_else_is_refused_as_before(tmp_path: Path) -> Non
         open_session(tmp_path / "other.db")
 
 
+HI = '{"type": "text", "text": "Hi"}'
+
+
 def make_base(path: Path, *statements: str) -> Path:
     """Create a database with opencode's tables and one session, then run the statements."""
     with closing(sqlite3.connect(path)) as base:
-        base.executescript(
-            "CREATE TABLE session (id TEXT PRIMARY KEY, title TEXT);"
-            "CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, data TEXT);"
-            "CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, data TEXT);"
-            "INSERT INTO session VALUES ('ses_1', 'A talk');"
-            """INSERT INTO message VALUES ('msg_1', 'ses_1', '{"role": "user"}');"""
-            """INSERT INTO part VALUES ('prt_1', 'msg_1', 'ses_1', '{"type": "text", "text": "Hi"}');"""
-        )
+        base.executescript(OPENCODE)
+        base.execute("INSERT INTO session (id, title) VALUES ('ses_1', 'A talk')")
+        base.execute("""INSERT INTO message VALUES ('msg_1', 'ses_1', 1, '{"role": "user"}')""")
+        base.execute("INSERT INTO part VALUES ('prt_1', 'msg_1', 'ses_1', ?)", (HI,))
         for statement in statements:
             base.execute(statement)
         base.commit()
@@ -287,7 +286,7 @@ def test_pages_that_lead_to_the_same_rows_again_and_again_are_refused(tmp_path: 
     """All inner pages of a tree name one child, so a file of 3 MB lists five million rows."""
     path = make_base(tmp_path / "opencode.db")
     with closing(sqlite3.connect(path)) as base:
-        rows = [(f"prt_{n:06}", "msg_1", "ses_1", '{"type": "text", "text": "Hi"}') for n in range(2, 40_000)]
+        rows = [(f"prt_{n:06}", "msg_1", "ses_1", HI) for n in range(2, 40_000)]
         base.executemany("INSERT INTO part VALUES (?, ?, ?, ?)", rows)
         base.commit()
         size = base.execute("PRAGMA page_size").fetchone()[0]

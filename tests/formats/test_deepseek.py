@@ -114,33 +114,18 @@ def list_words(session: Session) -> list[str]:
 
 
 def test_a_replacement_names_positions_and_not_an_interval() -> None:
-    session = read_session(
-        join_rows(
-            prompt(0, "one"),
-            prompt(1, "two"),
-            prompt(2, "three"),
-            prompt(3, "first summary", replace(0, 1), source=PLUGIN),
-            prompt(4, "four"),
-            # The first summary, event 3, is before event 2.
-            prompt(5, "second summary", replace(3, 2), source=PLUGIN),
-        )
-    )
+    rows = [prompt(at, words) for at, words in enumerate(("one", "two", "three"))]
+    rows += [prompt(3, "first summary", replace(0, 1), source=PLUGIN), prompt(4, "four")]
+    # The first summary, event 3, is before event 2.
+    session = read_session(join_rows(*rows, prompt(5, "second summary", replace(3, 2), source=PLUGIN)))
     assert list_words(session) == ["second summary", "four"]
 
 
 @pytest.mark.parametrize("later", [[], [prompt(6, "next")]])
 def test_an_output_that_a_compaction_kept_can_be_shortened_later(later: list[dict[str, Any]]) -> None:
-    session = read_session(
-        join_rows(
-            prompt(0, "one"),
-            call(1),
-            output(2, "a long output"),
-            prompt(3, "summary", replace(0, 0), source=PLUGIN),
-            output(4, "an output", replace(2, 2)),
-            output(5, "short", replace(4, 4)),
-            *later,
-        )
-    )
+    rows = [prompt(0, "one"), call(1), output(2, "a long output")]
+    rows += [prompt(3, "summary", replace(0, 0), source=PLUGIN), output(4, "an output", replace(2, 2))]
+    session = read_session(join_rows(*rows, output(5, "short", replace(4, 4)), *later))
     assert list_words(session) == ["summary", "bash({})", "short", *["next" for _ in later]]
     assert [entry.text for entry in session.entries if entry.boundary] == ["summary"]
     assert [warning for warning in session.warnings if warning.startswith("1 output was shortened")]
@@ -174,17 +159,7 @@ def test_unknown_events_are_counted_and_another_version_is_refused() -> None:
 
 
 def test_the_last_title_is_the_sessions() -> None:
-    said = {"source": {"kind": "user"}, "content": [{"type": "text", "text": "Read the guide."}]}
-    session = read_session(
-        "\n".join(
-            json.dumps(row)
-            for row in (
-                HEADER,
-                {"type": "user/message", "seq": 1, "surfaceOp": "append", "data": said},
-                {"type": "session/title", "seq": 2, "data": {"title": "Guide"}},
-                {"type": "session/title", "seq": 3, "data": {"title": "Reading a guide"}},
-                {"type": "session/title", "seq": 4, "data": {}},
-            )
-        ).encode()
-    )
+    told = ({"title": "Guide"}, {"title": "Reading a guide"}, {})
+    titles = [{"type": "session/title", "seq": at, "data": data} for at, data in enumerate(told, 2)]
+    session = read_session(join_rows(prompt(1, "Read it.", source={"kind": "user"}), *titles))
     assert (session.title, session.unknown) == ("Reading a guide", 0)

@@ -20,19 +20,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from inspector import count_tokens, export_html, export_session, make_plan, read_session, replay
-from inspector.errors import EmptySession, ReadError
+from inspector.errors import ReadError
 from inspector.facts import find_facts
 from inspector.facts.trace import trace_plan, trace_recorded
-from inspector.files import FollowedFile, open_session, save_session
+from inspector.files import FollowedFile, open_session
 from inspector.formats.incremental import IncrementalReader
 from inspector.formats.json_lines import Reader
 from inspector.formats.readers import READERS
 from inspector.session.session import Session
+from inspector.testing import check_reader
 from inspector.workbench.model import WorkbenchModel
-from tests.formats.test_readers import REMOVED, paths_of, replaced
-from tests.strategies import json_values
+from tests.rows import CASES
+from tests.strategies import JUNK, paths_of, replaced
 
-CASES = Path(__file__).parents[1] / "cases" / "formats"
 FILES = sorted(path for path in CASES.iterdir() if path.is_file())
 BY_NAME = {reader.name: reader for reader in READERS}
 LINES = [path for path in FILES if path.suffix == ".jsonl"]
@@ -53,30 +53,18 @@ def check_shape(session: Session) -> None:
 
 
 @every_file
-def test_a_file_is_known_to_its_own_reader_only(path: Path) -> None:
-    for data in (path.read_bytes(), memoryview(path.read_bytes())):
-        assert [reader.name for reader in READERS if reader.sniff(data) is None] == [reader_of(path).name]
-    assert open_session(path).format == reader_of(path).name
-
-
-@every_file
-def test_nothing_in_it_is_unknown_and_nothing_lost(path: Path, tmp_path: Path) -> None:
+def test_its_reader_does_what_a_reader_owes_and_nothing_in_it_is_unknown(path: Path) -> None:
+    """`check_reader` asks each reader, cuts the file short, lets it grow, and writes the manifest."""
+    reader = reader_of(path)
+    check_reader(reader, [path])
+    assert reader.sniff(memoryview(path.read_bytes())) is None
     session = open_session(path)
-    check_shape(session)
-    assert (session.unknown, session.corrupt) == (0, ())
-    assert session.leaf in session.index
-    save_session(session, tmp_path / "saved.json")
-    assert open_session(tmp_path / "saved.json") == session
+    assert (session.format, session.unknown, session.corrupt) == (reader.name, 0, ())
 
 
-@every_log
-def test_every_row_is_in_one_place(path: Path) -> None:
-    data = path.read_bytes()
-    session = open_session(path)
-    sources = [source.line for entry in session.entries for source in entry.sources]
-    sources += [note.source.line for note in session.notes]
-    rows = data.split(b"\n")
-    assert sorted(sources) == [number for number, row in enumerate(rows, 1) if row.strip()]
+def test_a_format_of_one_document_is_not_followed_by_its_lines() -> None:
+    with pytest.raises(ValueError, match="is not a format of lines"):
+        IncrementalReader(BY_NAME["inspect"])
 
 
 @every_log
@@ -96,38 +84,6 @@ def test_a_row_of_a_kind_that_nobody_knows_is_counted_as_unknown(path: Path) -> 
     strange = read_session(data + b'{"type": "song.of_the_sea", "verse": 1}\n', format=whole.format)
     assert strange.unknown == whole.unknown + 1
     assert strange.records == whole.records + 1
-
-
-@every_log
-def test_a_log_that_grows_is_at_any_time_what_reading_it_anew_gives(path: Path) -> None:
-    data = path.read_bytes()
-    reader = reader_of(path)
-    if reader.start is None:
-        with pytest.raises(ValueError, match="is not a format of lines"):
-            IncrementalReader(reader)
-        return
-    growing = IncrementalReader(reader)
-    for end in sorted({*range(0, len(data), max(1, len(data) // 40)), len(data)}):
-        growing.feed(data[growing.offset : end])
-        try:
-            expected = read_session(data[:end], format=reader.name)
-        except ReadError:
-            with pytest.raises(EmptySession):
-                growing.make_session()
-        else:
-            assert growing.make_session() == expected
-    assert growing.make_session(last=True) == read_session(data, format=reader.name)
-
-
-@every_file
-def test_a_file_that_is_cut_short_opens_as_far_as_it_goes_or_is_refused(path: Path) -> None:
-    data = path.read_bytes()
-    for end in range(0, len(data), max(1, len(data) // 30)):
-        with suppress(ReadError):
-            check_shape(read_session(data[:end]))
-
-
-JUNK = json_values | st.just(REMOVED) | st.sampled_from([["role"], {"type": "text"}, -1])
 
 
 @every_file

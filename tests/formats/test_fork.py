@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,22 +9,15 @@ import pytest
 
 from inspector import Session, open_session, reopen_session, save_session
 from inspector.cli import main
-from inspector.demo import read_demo
 from inspector.errors import EditError
+from tests.rows import load
 from tests.shared import SHARED, needs_shared
 
 Row = dict[str, Any]
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "a session.jsonl"
-    path.write_bytes(read_demo())
-    return path
-
-
 def read_rows(path: Path) -> list[Row]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return load(path)
 
 
 def before_the_compaction(session: Session) -> str:
@@ -113,6 +105,7 @@ def real_sessions() -> list[Any]:
         for path in sorted(folders)
         # Other tools shorten transcripts for their own use, and such a file is refused.
         if path.name.startswith(("cc-", "pi-")) and "sweep--" not in str(path)
+        if path.name.startswith("pi-") or path.stat().st_size < 1_000_000
     ]
 
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 from inspector import open_session, read_session
 from inspector.session.blocks import ToolCall, ToolOutput
+from tests.rows import CASES, dump
 
-CASE = Path(__file__).parents[1] / "cases" / "formats" / "kimi.jsonl"
+CASE = CASES / "kimi.jsonl"
 START = {"type": "metadata", "protocol_version": "1.4"}
-
-
-def dump(*rows: Any) -> bytes:
-    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
 
 def ask(text: str, kind: str = "user") -> dict[str, Any]:
@@ -78,7 +74,7 @@ def test_what_the_harness_says_is_no_prompt_and_a_step_without_words_no_reply() 
     rows = [START, ask("one"), ask("Mind the tide.", "injection"), *reply("a", " "), *reply("b", "B")]
     session = read_session(dump(*rows))
     assert [(entry.role, entry.meta) for entry in session.entries] == [
-        *(("user", False), ("user", True), ("assistant", False)),
+        *(("user", False), ("user", True), ("assistant", False))
     ]
     assert session.records == len(rows) and session.unknown == 0
 

@@ -11,12 +11,7 @@ from inspector import read_session
 from inspector.errors import ReadError
 from inspector.session.blocks import ToolCall
 
-USED = {
-    "input_tokens": 30,
-    "output_tokens": 5,
-    "total_tokens": 35,
-    "input_token_details": {"cache_read": 20},
-}
+USED = {"input_tokens": 30, "output_tokens": 5, "total_tokens": 35, "input_token_details": {"cache_read": 20}}
 SAID: list[dict[str, Any]] = [
     {"type": "human", "id": "h", "content": "High tide?"},
     {

@@ -167,7 +167,7 @@ def write_unanswered(folder: Path, count: int) -> Path:
     [
         pytest.param(of_lines(attached_first), 400, id="claude-code-first"),
         pytest.param(of_lines(attached_at_one_place), 400, id="claude-code-branches"),
-        pytest.param(of_lines(of_one_reply), 1500, id="claude-code-one-reply"),
+        pytest.param(of_lines(of_one_reply), 600, id="claude-code-one-reply"),
         pytest.param(of_lines(unnamed), 120, id="request-log-unnamed"),
         pytest.param(of_lines(named), 200, id="request-log-named"),
         pytest.param(of_lines(in_traces), 200, id="traces"),

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,14 +13,10 @@ from inspector.errors import ReadError
 from inspector.formats.requests.message_lines import READER
 from inspector.session.blocks import ToolCall, ToolOutput
 from inspector.session.session import Session
+from tests.rows import CASES, dump
 
-CASES = Path(__file__).parents[1] / "cases" / "formats"
 ASKED = {"role": "user", "content": "Where does the ferry land?", "timestamp": "2026-05-01T08:00:00"}
 SAID = {"role": "assistant", "content": "At the east quay.", "timestamp": "2026-05-01T08:00:02"}
-
-
-def rows(*values: Any) -> bytes:
-    return b"".join(json.dumps(value).encode() + b"\n" for value in values)
 
 
 def pairs_of(session: Session) -> dict[str, int]:
@@ -57,7 +51,7 @@ def test_what_each_line_tells_is_in_its_entry() -> None:
 def test_an_output_that_names_no_call_answers_the_one_that_is_open() -> None:
     call = {"name": "look", "arguments": {"at": "quay"}}
     asked = {"role": "assistant", "content": "", "tool_calls": [{"id": "c9", "function": call}]}
-    session = read_session(rows(ASKED, asked, {"role": "tool", "name": "look", "content": "fog"}, SAID))
+    session = read_session(dump(ASKED, asked, {"role": "tool", "name": "look", "content": "fog"}, SAID))
     assert pairs_of(session) == {"c9": 1}
 
 
@@ -66,7 +60,7 @@ def test_calls_and_outputs_without_names_are_paired_in_their_order() -> None:
     begin = {"type": "session_start", "sessionId": "s", "cwd": "/quay", "timestamp": "2026-05-01T08:00:00"}
     call = {"type": "function_call", "name": "look", "arguments": {"at": "quay"}}
     answer = {"type": "function_call_result", "name": "look", "output": "fog"}
-    session = read_session(rows(begin, ASKED, call, answer, call, answer, SAID))
+    session = read_session(dump(begin, ASKED, call, answer, call, answer, SAID))
     assert list(pairs_of(session).values()) == [1, 1]
     assert session.unknown == 0 and session.extra["header"] == begin
 
@@ -85,9 +79,9 @@ def test_calls_and_outputs_without_names_are_paired_in_their_order() -> None:
     ids=["role", "content", "nothing said", "a tree", "Vibe's", "Kimi's", "no role"],
 )
 def test_lines_that_are_not_all_bare_messages_are_left_to_others(value: dict[str, Any]) -> None:
-    assert READER.sniff(rows(ASKED, value, SAID)) is not None
+    assert READER.sniff(dump(ASKED, value, SAID)) is not None
     with pytest.raises(ReadError):
-        read_session(rows(ASKED, value, SAID))
+        read_session(dump(ASKED, value, SAID))
 
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": '{"at": "quay"}'}}
@@ -138,7 +132,7 @@ def test_a_message_in_a_field_of_each_line_is_read_and_the_rest_is_stored(field:
         {"ts": time, "seq": number, field: message}
         for number, (time, message) in enumerate(zip(times, TALK, strict=True))
     ]
-    session = read_session(rows(*lines))
+    session = read_session(dump(*lines))
     check_talk(session)
     assert [entry.timestamp for entry in session.entries] == times
     assert [entry.extra["seq"] for entry in session.entries] == [0, 1, 2, 3]
@@ -146,7 +140,7 @@ def test_a_message_in_a_field_of_each_line_is_read_and_the_rest_is_stored(field:
 
 def test_a_speaker_beside_the_message_needs_no_role_inside() -> None:
     lines = [{"type": message["role"], "message": message} for message in (TALK[0], TALK[3])]
-    session = read_session(rows(*lines))
+    session = read_session(dump(*lines))
     assert [(entry.role, entry.text) for entry in session.entries] == [
         *(("user", "Look at the quay."), ("assistant", "There is fog."))
     ]
@@ -154,7 +148,7 @@ def test_a_speaker_beside_the_message_needs_no_role_inside() -> None:
 
 def test_a_line_of_another_event_is_counted_beside_messages_in_a_field() -> None:
     lines = [{"event": "said", "payload": message} for message in TALK]
-    session = read_session(rows(*lines, {"event": "closed", "payload": {"code": 0}}))
+    session = read_session(dump(*lines, {"event": "closed", "payload": {"code": 0}}))
     assert (len(session.entries), session.unknown) == (4, 1)
     assert [(note.type, note.known) for note in session.notes] == [("row of event closed", False)]
 
@@ -163,7 +157,7 @@ def test_a_line_of_another_event_is_counted_beside_messages_in_a_field() -> None
 @pytest.mark.parametrize("wrapped", [False, True])
 def test_messages_of_langchain_may_be_lines(shape: Callable[[Any], Any], wrapped: bool) -> None:
     lines = [shape(message) for message in CHAIN]
-    session = read_session(rows(*([{"n": 1, "item": line} for line in lines] if wrapped else lines)))
+    session = read_session(dump(*([{"n": 1, "item": line} for line in lines] if wrapped else lines)))
     check_talk(session)
     assert [block.text for block in session.system] == ["You keep the log."]
     (usage,) = [entry.usage for entry in session.entries if entry.usage]
@@ -182,4 +176,4 @@ def test_messages_of_langchain_may_be_lines(shape: Callable[[Any], Any], wrapped
 )
 def test_lines_that_may_be_no_conversation_name_a_way_out(lines: list[dict[str, Any]]) -> None:
     with pytest.raises(ReadError, match=r"read_session\(\[.*format= names one of inspector.formats.READERS"):
-        read_session(rows(*lines))
+        read_session(dump(*lines))

@@ -11,10 +11,9 @@ import pytest
 from inspector import open_session
 from inspector.session.blocks import Reasoning, ToolOutput
 from tests.recount.__main__ import compare
-from tests.shared import SHARED
+from tests.rows import CASES
 
-CASE = Path(__file__).parents[1] / "cases" / "formats" / "opencode.json"
-REAL = sorted((SHARED / "sessions").glob("opencode--*/*.json"))
+CASE = CASES / "opencode.json"
 
 
 def test_an_export_becomes_a_session() -> None:
@@ -115,30 +114,3 @@ def test_messages_of_the_next_form_become_a_session(told: str, tmp_path: Path) -
         ("message of type riddle", False),
     ]
     assert [str(each) for each in compare(path, session) if not each.same] == []
-
-
-@pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)
-def test_a_real_export_holds_what_its_parts_hold(path: Path) -> None:
-    document: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    messages, told = document["messages"], document["info"]["tokens"]
-    parts = [part for message in messages for part in message["parts"]]
-    session = open_session(path)
-    assert (session.records, session.unknown, session.corrupt) == (len(messages), 0, ())
-    marks = [part for part in parts if part["type"] == "compaction"]
-    assert [boundary.first_kept for _, boundary in session.boundaries] == [m["tail_start_id"] for m in marks]
-    prompts = [
-        message
-        for message in messages
-        if message["info"]["role"] == "user"
-        and any(part["type"] == "text" and not part.get("synthetic") for part in message["parts"])
-    ]
-    assert len(session.turns) == len(prompts)
-    kinds = [block.kind for entry in session.entries for block in entry.blocks]
-    tools = sum(part["type"] == "tool" for part in parts)
-    assert kinds.count("tool_call") == kinds.count("tool_output") == tools
-    usage = [entry.usage for entry in session.entries if entry.usage]
-    assert sum(each.input for each in usage) == told["input"]
-    assert sum(each.output for each in usage) == told["output"] + told["reasoning"]
-    assert sum(each.cache_read for each in usage) == told["cache"]["read"]
-    assert len(usage) == sum(part["type"] == "step-finish" for part in parts)
-    assert not len(session.live.orphans)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,9 @@ from inspector import open_session, read_session
 from inspector.errors import EmptySession
 from inspector.session.blocks import Reasoning, ToolOutput
 from tests.recount.__main__ import compare
-from tests.shared import SHARED, needs_shared
+from tests.rows import CASES, load
 
-CASE = Path(__file__).parents[1] / "cases" / "formats" / "openhands.jsonl"
-REAL = SHARED / "sessions" / "openhands--sdk" / "events.jsonl"
+CASE = CASES / "openhands.jsonl"
 
 
 def test_events_become_a_session() -> None:
@@ -39,26 +37,6 @@ def test_a_condensation_keeps_what_it_does_not_forget() -> None:
     assert boundary.kept == ("e2", "e9")
     assert boundary.summary == "a.py has three lines and nine words."
     assert session.live_names == [name, "e2", "e9", "e12", "e13", "e14"]
-
-
-@needs_shared
-def test_real_events_are_all_there() -> None:
-    session = open_session(REAL)
-    rows = [json.loads(line) for line in REAL.read_text("utf-8").splitlines()]
-    kinds = Counter(row["kind"] for row in rows)
-    assert (session.records, session.unknown, session.corrupt) == (len(rows), 0, ())
-    roles = Counter(entry.role for entry in session.entries)
-    assert roles["tool"] == kinds["ObservationEvent"]
-    replies = {row["llm_response_id"] for row in rows if row["kind"] == "ActionEvent"}
-    assert roles["assistant"] == len(replies)
-    sums = [
-        row["value"]["usage_to_metrics"]["default"]["accumulated_token_usage"]["prompt_tokens"]
-        for row in rows
-        if row.get("key") == "stats"
-    ]
-    # The second sum stands before the first action, the last before the second; one request is in no row.
-    told = [entry.usage.prompt for entry in session.entries if entry.usage]
-    assert told == [sums[1] - sums[0], sums[-1] - sums[-2]]
 
 
 def say(name: str, parent: str | None, source: str, text: str) -> dict[str, Any]:
@@ -94,7 +72,7 @@ def test_a_conversation_that_branches_goes_on_at_the_parent_that_an_event_names(
 
 def test_a_list_of_events_is_the_conversation_that_its_lines_are() -> None:
     lines = open_session(CASE)
-    events = [json.loads(line) for line in CASE.read_text("utf-8").splitlines()]
+    events = load(CASE)
     for document in (
         events,
         {"items": events, "next_page_id": None},
@@ -110,7 +88,7 @@ def test_a_list_of_events_is_the_conversation_that_its_lines_are() -> None:
 
 def write_folder(folder: Path) -> Path:
     """The case as the SDK keeps it: a file for each event, and the last figures in the state."""
-    rows = [json.loads(line) for line in CASE.read_text("utf-8").splitlines()]
+    rows = load(CASE)
     stats = [row["value"] for row in rows if row.get("key") == "stats"]
     events = [row for row in rows if row["kind"] != "ConversationStateUpdateEvent"]
     (folder / "events").mkdir(parents=True)

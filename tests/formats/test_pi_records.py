@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from inspector import export_session, open_session, price_session
+from inspector import export_session, open_session, price_session, read_session
 from inspector.session.session import Session
 from tests.recount.__main__ import compare
+from tests.rows import dump
 
 Record = dict[str, Any]
 HEADER = {"type": "session", "version": 3, "id": "s", "timestamp": "2026-10-03T14:00:00.000Z", "cwd": "/w"}
@@ -41,7 +42,7 @@ def output(name: str, parent: str, of: str, words: str) -> Record:
 
 def save(folder: Path, *records: Record) -> Path:
     file = folder / "s.jsonl"
-    file.write_text("".join(json.dumps(each) + "\n" for each in (HEADER, *records)))
+    file.write_bytes(dump(HEADER, *records))
     return file
 
 
@@ -89,15 +90,9 @@ def test_edits_that_empty_outputs_are_followed_from_there_on(tmp_path: Path) -> 
 
 
 def test_usage_of_no_message_is_paid_once_and_is_no_context(tmp_path: Path) -> None:
-    cost = {"input": 0, "output": 0, "cacheRead": 0.125, "cacheWrite": 0, "total": 0.125}
-    usage = {
-        "input": 0,
-        "output": 0,
-        "cacheRead": 50_000,
-        "cacheWrite": 0,
-        "totalTokens": 50_000,
-        "cost": cost,
-    }
+    nothing = dict.fromkeys(("input", "output", "cacheWrite"), 0)
+    cost = {**nothing, "cacheRead": 0.125, "total": 0.125}
+    usage = {**nothing, "cacheRead": 50_000, "totalTokens": 50_000, "cost": cost}
     about = {"kind": "cache_warm", "provider": "anthropic", "model": "claude-sonnet-4-5", "usage": usage}
     session = open_session(
         file := save(
@@ -116,8 +111,8 @@ def test_usage_of_no_message_is_paid_once_and_is_no_context(tmp_path: Path) -> N
     assert is_recounted(file, session)
 
 
-def test_records_of_oh_my_pi_name_the_model_the_title_and_what_a_compaction_left(tmp_path: Path) -> None:
-    header = {**HEADER, "title": "Docs"}
+def test_records_of_oh_my_pi_name_the_model_the_title_and_what_a_compaction_left() -> None:
+    header, sizes = {**HEADER, "title": "Docs"}, {"tokensBefore": 30_179, "tokensAfter": 16_868}
     rows: list[Record] = [
         header,
         record("model_change", "m1", None, model="openai/gpt-5"),
@@ -126,19 +121,9 @@ def test_records_of_oh_my_pi_name_the_model_the_title_and_what_a_compaction_left
         record("mode_change", "n1", "t1", mode="plan"),
         message("u1", "n1", "user", "Mend the docs"),
         message("u2", "u1", "user", "Go on"),
-        record(
-            "compaction",
-            "c1",
-            "u2",
-            summary="s",
-            firstKeptEntryId="u2",
-            tokensBefore=30_179,
-            tokensAfter=16_868,
-        ),
+        record("compaction", "c1", "u2", summary="s", firstKeptEntryId="u2", **sizes),
     ]
-    file = tmp_path / "s.jsonl"
-    file.write_text("".join(json.dumps(each) + "\n" for each in rows))
-    session = open_session(file)
+    session = read_session(dump(*rows))
     ((_, boundary),) = session.boundaries
     assert (session.model, session.title, session.unknown) == ("gpt-5", "Docs", 0)
     assert (boundary.tokens_before, boundary.tokens_after) == (30_179, 16_868)

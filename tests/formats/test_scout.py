@@ -12,8 +12,9 @@ import pytest
 from inspector import open_session, open_sessions, read_session
 from inspector.errors import ReadError, SeveralSessions
 from inspector.formats.requests.scout import is_scout
+from tests.rows import CASES
 
-LOG = json.loads((Path(__file__).parents[1] / "cases" / "formats" / "inspect.json").read_bytes())
+LOG = json.loads((CASES / "inspect.json").read_bytes())
 SAMPLE = LOG["samples"][0]
 
 

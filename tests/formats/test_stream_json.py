@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 from inspector import open_session, read_session
+from tests.rows import CASES, dump, load
 
-CASE = Path(__file__).parents[1] / "cases" / "formats" / "claude-stream-json.jsonl"
-ROWS: list[dict[str, Any]] = [json.loads(line) for line in CASE.read_text("utf-8").splitlines()]
-
-
-def dump(*rows: Any) -> bytes:
-    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+CASE = CASES / "claude-stream-json.jsonl"
+ROWS: list[dict[str, Any]] = load(CASE)
 
 
 def test_a_run_becomes_a_session() -> None:

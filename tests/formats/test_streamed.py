@@ -21,6 +21,7 @@ def stream(*events: dict[str, Any], named: bool = False) -> str:
     return "".join(rows) + ("" if named else "data: [DONE]\n\n")
 
 
+TIDE = {"id": "t1", "name": "tide"}
 STARTED = {"id": "msg_1", "role": "assistant", "model": "demo-a", "content": []}
 CLAUDE = stream(
     {"type": "message_start", "message": {**STARTED, "usage": {"input_tokens": 9, "output_tokens": 1}}},
@@ -30,11 +31,7 @@ CLAUDE = stream(
     {"type": "ping"},
     {"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "I "}},
     {"type": "content_block_delta", "index": 1, "delta": {"type": "text_delta", "text": "look."}},
-    {
-        "type": "content_block_start",
-        "index": 2,
-        "content_block": {"type": "tool_use", "id": "t1", "name": "tide", "input": {}},
-    },
+    {"type": "content_block_start", "index": 2, "content_block": {"type": "tool_use", **TIDE, "input": {}}},
     {"type": "content_block_delta", "index": 2, "delta": {"type": "input_json_delta", "partial_json": '{"a'}},
     {
         "type": "content_block_delta",

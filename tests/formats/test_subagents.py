@@ -2,28 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from tests.shared import SHARED, needs_shared, open_shared
-
-
-def row(uuid: str, **fields: Any) -> dict[str, Any]:
-    return {"uuid": uuid, "parentUuid": None, "sessionId": "s", **fields}
-
-
-def user(uuid: str, content: Any = "go", **fields: Any) -> dict[str, Any]:
-    return row(uuid, type="user", message={"role": "user", "content": content}, **fields)
-
-
-def progress(uuid: str, inner: Any, agent: Any = "a1", kind: str = "agent_progress") -> dict[str, Any]:
-    return row(uuid, type="progress", data={"type": kind, "agentId": agent, "message": inner})
-
-
-def result(uuid: str, **told: Any) -> dict[str, Any]:
-    output = {"type": "tool_result", "tool_use_id": "t", "content": "done"}
-    return user(uuid, [output], toolUseResult={"status": "completed", "agentId": "a1", **told})
 
 
 @needs_shared

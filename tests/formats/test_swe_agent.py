@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from pathlib import Path
 from typing import Any
 
-import pytest
-
 from inspector import open_session, read_session
-from tests.shared import SHARED
+from tests.rows import CASES
 
-CASES = Path(__file__).parents[1] / "cases" / "formats"
 CASE, MINI = CASES / "swe-agent.traj.json", CASES / "mini-swe-agent.json"
-REAL = sorted((SHARED / "sessions").glob("swe-agent/*.traj"))
 
 
 def test_a_history_becomes_a_session_and_another_agents_part_of_it_stands_apart() -> None:
@@ -48,18 +42,3 @@ def test_minis_messages_become_a_session_with_the_usage_of_each_answer() -> None
     assert [entry.meta for entry in session.entries] == [False, False, True, False, False]
     assert [note.type for note in session.notes] == ["system prompt", "exit"]
     assert session["m6"].role == "tool" and len(session.turns) == 1
-
-
-@pytest.mark.parametrize("path", REAL, ids=lambda path: path.name)
-def test_a_real_history_holds_what_it_holds(path: Path) -> None:
-    session = open_session(path)
-    history = json.loads(path.read_text("utf-8"))["history"]
-    roles = Counter(message["role"] for message in history)
-    mine = Counter(entry.role for entry in session.entries if entry.kind == "message")
-    assert mine["assistant"] == roles["assistant"]
-    assert mine["tool"] + mine["user"] == roles["tool"] + roles["user"]
-    calls = [call for message in history for call in message.get("tool_calls") or ()]
-    made = [block for entry in session.entries for block in entry.blocks if block.kind == "tool_call"]
-    assert len(made) == len(calls)
-    assert (session.records, session.unknown) == (len(history), 0)
-    assert not len(session.live.orphans)

@@ -117,49 +117,36 @@ def test_cycles_and_agents_that_tell_an_operation_are_no_calls(operation: str) -
     )
 
 
-CONVERSE: list[Row] = [
-    {"role": "user", "content": [{"text": "Read it."}, {"cachePoint": {"type": "default"}}]},
-    {
-        "role": "assistant",
-        "content": [
+FAILED: Row = {"toolUseId": "c1", "status": "error"}
+FAILED["content"] = [
+    *({"json": {"marker": 77}}, {"text": "no"}),
+    {"image": {"format": "png", "source": {"bytes": "iVBORw0KGgo="}}},
+]
+CONTENTS: tuple[tuple[str, list[Row]], ...] = (
+    ("user", [{"text": "Read it."}, {"cachePoint": {"type": "default"}}]),
+    (
+        "assistant",
+        [
             {"reasoningContent": {"reasoningText": {"text": "Slot three.", "signature": "sig"}}},
             {"reasoningContent": {"redactedContent": "c2VjcmV0"}},
-            {"text": "I will."},
-            USE,
+            *({"text": "I will."}, USE),
         ],
-    },
-    {
-        "role": "user",
-        "content": [
-            {
-                "toolResult": {
-                    "toolUseId": "c1",
-                    "status": "error",
-                    "content": [
-                        {"json": {"marker": 77}},
-                        {"text": "no"},
-                        {"image": {"format": "png", "source": {"bytes": "iVBORw0KGgo="}}},
-                    ],
-                }
-            }
-        ],
-    },
-    {
-        "role": "user",
-        "content": [
+    ),
+    ("user", [{"toolResult": FAILED}]),
+    (
+        "user",
+        [
             {"image": {"format": "jpeg", "source": {"s3Location": {"uri": "s3://b/k"}}}},
             {"document": {"format": "md", "name": "notes", "source": {"text": "All of it."}}},
             {"guardContent": {"text": {"text": "Guarded."}}},
         ],
-    },
-]
-REPLY = {
-    "role": "assistant",
-    "content": [{"citationsContent": {"content": [{"text": "Done."}], "citations": []}}],
-}
-TOOL = {
-    "toolSpec": {"name": "get_marker", "description": "Reads.", "inputSchema": {"json": {"type": "object"}}}
-}
+    ),
+)
+CONVERSE: list[Row] = [{"role": role, "content": content} for role, content in CONTENTS]
+CITED = {"content": [{"text": "Done."}], "citations": []}
+REPLY = {"role": "assistant", "content": [{"citationsContent": CITED}]}
+SCHEMA = {"inputSchema": {"json": {"type": "object"}}}
+TOOL = {"toolSpec": {"name": "get_marker", "description": "Reads.", **SCHEMA}}
 USAGE = {"inputTokens": 40, "outputTokens": 5, "totalTokens": 1045, "cacheReadInputTokens": 1000}
 
 

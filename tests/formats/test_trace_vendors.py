@@ -65,20 +65,10 @@ def test_what_the_file_says_it_cost_is_its_cost(tmp_path: Path) -> None:
 
 def langsmith(**more: Any) -> Json:
     """A run of a model, as LangSmith keeps it."""
-    about = {
-        "id": "r1",
-        "trace_id": "t1",
-        "name": "Chat",
-        "run_type": "llm",
-        "start_time": "2026-01-01T00:00:00Z",
-    }
+    about = {"id": "r1", "trace_id": "t1", "name": "Chat", "run_type": "llm", "start_time": "2026-01-01"}
     asked = {"messages": [{"type": "human", "data": {"content": "Which tide is next?"}}]}
-    return {
-        **about,
-        "inputs": asked,
-        "outputs": {"message": {"type": "ai", "data": {"content": "High."}}},
-        **more,
-    }
+    told = {"message": {"type": "ai", "data": {"content": "High."}}}
+    return {**about, "inputs": asked, "outputs": told, **more}
 
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "tide_table", "arguments": '{"pier": "north"}'}}

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 from inspector import open_session, read_session
 from inspector.session.blocks import Reasoning
+from tests.rows import CASES
 
-CASES = Path(__file__).parents[1] / "cases" / "formats"
 CASE, LOG = CASES / "vscode-chat.json", CASES / "vscode-chat.log.jsonl"
 
 
@@ -31,15 +30,6 @@ def test_what_the_model_was_sent_is_taken_and_not_what_the_screen_repeats() -> N
     # The last reply of the second request stands in no round: only the screen showed it.
     assert session["q2/reply"].text == "Done: it is UTC now."
     assert session.warnings == ("1 call has no result in the file: VS Code does not save all of them",)
-
-
-def test_each_request_tells_the_context_of_its_last_call() -> None:
-    told = {entry.id: entry.usage for entry in open_session(CASE).entries if entry.usage is not None}
-    assert {name: (usage.prompt, usage.output) for name, usage in told.items()} == {
-        "q1/2": (900, 40),
-        "q2/reply": (700, 25),
-        "q3/1": (300, 6),
-    }
 
 
 def test_a_summary_stands_for_all_up_to_the_round_that_it_names() -> None:

@@ -163,7 +163,7 @@ def holed() -> Session:
     entries = (
         *(
             Entry(id=name, parent=up, blocks=(Text(text=name),))
-            for name, up in (("a", None), ("b", "a"), ("c", "b"))
+            for name, up in zip("abc", (None, *"ab"), strict=True)
         ),
         Entry(id="left", parent="a", blocks=(Text(text="elsewhere"),)),
         Entry(id="aside", sidechain="agent", role="assistant", blocks=(Text(text="hm"),)),
@@ -171,14 +171,9 @@ def holed() -> Session:
         Entry(id="sum", parent="note", kind="compaction", blocks=(Text(text="so far"),), boundary=boundary),
         Entry(id="d", parent="sum", blocks=(Text(text="d"), Image(url="https://example.org/a.png"))),
     )
-    return Session(
-        format="demo",
-        entries=entries,
-        leaf="d",
-        system=(Text(text="be kind"),),
-        tools=(Tool(name="read"),),
-        provided=(Provided(name="memory", text="m"),),
-    )
+    head = {"system": (Text(text="be kind"),), "tools": (Tool(name="read"),)}
+    provided = (Provided(name="memory", text="m"),)
+    return Session(format="demo", entries=entries, leaf="d", provided=provided, **head)
 
 
 def test_every_loss_is_named_and_counted() -> None:

@@ -115,11 +115,7 @@ class FakeHarness:
     def start(self, event: str, **fields: Any) -> subprocess.Popen[bytes]:
         """A hook that has its event, and runs."""
         process = subprocess.Popen(
-            HOOK,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=self.environment,
+            HOOK, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.environment
         )
         assert process.stdin is not None
         process.stdin.write(json.dumps(self.payload(event, **fields)).encode())

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
@@ -18,7 +19,7 @@ from typing import Any
 import pytest
 
 from inspector.demo import CONSTRAINT, LOST_PATH, read_demo
-from inspector.hooks.tools import what_was_lost
+from inspector.hooks.tools import find_in_history, pinned, what_was_lost
 from tests.hooks.harness import FakeHarness, chain, lines, recorded_summary, typed
 
 RULE = "Never push to main without a passing CI run."
@@ -152,17 +153,24 @@ def test_the_four_questions_are_answered(tmp_path: Path) -> None:
     assert refused.is_error and "Traceback" not in str(refused.content)
 
 
-@needs_mcp
-def test_what_was_lost_is_the_hooks_report(tmp_path: Path) -> None:
+@pytest.fixture
+def inside(monkeypatch: pytest.MonkeyPatch) -> Callable[[FakeHarness], None]:
+    """Let this process have the environment that a harness gives."""
+    return lambda harness: monkeypatch.setattr(os, "environ", harness.environment)
+
+
+def test_what_was_lost_is_the_hooks_report(tmp_path: Path, inside: Callable[[FakeHarness], None]) -> None:
     harness = FakeHarness(tmp_path, lines([typed(RULE), typed("go on")]))
     harness.send("PreCompact", trigger="auto")
     harness.send("PostCompact", trigger="auto", compact_summary="Work goes on.")
-    lost = ask(harness, ("what_was_lost", {}))[1].structured_content["lost"]
+    inside(harness)
+    lost = what_was_lost()["lost"]
     assert [(item["text"], item["outcome"]) for item in lost] == [(RULE, "absent")]
 
 
-@needs_mcp
-def test_history_is_searched_before_the_compaction_alone_and_redacted(tmp_path: Path) -> None:
+def test_history_is_searched_before_the_compaction_alone_and_redacted(
+    tmp_path: Path, inside: Callable[[FakeHarness], None]
+) -> None:
     rows = [
         typed(f"The harbour key is {SECRET} for Skarvik."),
         typed("x" * 5000 + " the lighthouse of Skarvik " + "y" * 5000),
@@ -176,17 +184,10 @@ def test_history_is_searched_before_the_compaction_alone_and_redacted(tmp_path: 
     ]
     harness = FakeHarness(tmp_path, lines(chain(rows)))
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    answers = ask(
-        harness,
-        ("find_in_history", {"question": "lighthouse"}),
-        ("find_in_history", {"question": "Skarvik", "most": 99}),
-        ("find_in_history", {"question": SECRET}),
-        ("find_in_history", {"question": "Eldvik"}),
-        ("find_in_history", {"question": "beacon"}),
-    )[1:]
-    lighthouse, skarvik, secret, eldvik, beacon = (
-        answer.structured_content["excerpts"] for answer in answers
-    )
+    inside(harness)
+    answers = [find_in_history(words, 99) for words in ("Skarvik", SECRET, "Eldvik", "beacon")]
+    skarvik, secret, eldvik, beacon = (answer["excerpts"] for answer in answers)
+    lighthouse = find_in_history("lighthouse")["excerpts"]
     assert [item["line"] for item in lighthouse] == [2] and len(lighthouse[0]["excerpt"]) <= 502
     assert {item["line"] for item in skarvik} == {1, 2}
     assert [item["line"] for item in beacon] == [4]
@@ -194,8 +195,9 @@ def test_history_is_searched_before_the_compaction_alone_and_redacted(tmp_path: 
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
-@needs_mcp
-def test_without_an_id_it_is_the_newest_session_of_the_folder(tmp_path: Path) -> None:
+def test_without_an_id_it_is_the_newest_session_of_the_folder(
+    tmp_path: Path, inside: Callable[[FakeHarness], None]
+) -> None:
     harness = FakeHarness(tmp_path, lines([typed(RULE)]))
     del harness.environment["CLAUDE_CODE_SESSION_ID"]
     harness.environment["CLAUDE_PROJECT_DIR"] = "/home/marit/tidepool.git"
@@ -203,7 +205,8 @@ def test_without_an_id_it_is_the_newest_session_of_the_folder(tmp_path: Path) ->
     shutil.copytree(harness.file.parent, folder)
     (folder / "old.jsonl").write_bytes(lines([typed("You must always be old.")]))
     os.utime(folder / "old.jsonl", (1, 1))
-    assert ask(harness, ("pinned", {}))[1].structured_content["rules"] == [RULE]
+    inside(harness)
+    assert pinned()["rules"] == [RULE]
 
 
 def test_without_the_package_the_server_says_what_to_install(tmp_path: Path) -> None:

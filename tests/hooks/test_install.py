@@ -7,12 +7,16 @@ import os
 import stat
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from inspector import __version__
+from inspector.cli import main
 from tests.hooks.harness import FakeHarness, before_compaction
 
 ROOT = Path(__file__).parents[2]
@@ -63,12 +67,14 @@ class Settings:
         self.harness = FakeHarness(folder, before_compaction())
         self.path = folder / ".claude" / "settings.json"
 
-    def run(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "inspector.start", "hook", *words]
-        environment = {**self.harness.environment, **environment}
-        return subprocess.run(
-            command, capture_output=True, text=True, env=environment, cwd=self.harness.home, timeout=60
-        )
+    def run(self, *words: str, **environment: str) -> SimpleNamespace:
+        """Run a command of `hook` in this process, with the environment of the home."""
+        out, err = StringIO(), StringIO()
+        with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+            patch.setattr(os, "environ", {**self.harness.environment, **environment})
+            patch.chdir(self.harness.home)
+            code = main(["hook", *words])
+        return SimpleNamespace(returncode=code, stdout=out.getvalue(), stderr=err.getvalue())
 
     @property
     def hooks(self) -> dict[str, list[Any]]:
@@ -272,7 +278,8 @@ def test_the_small_plug_ins_pass_facts_on_and_fail_open(
 ) -> None:
     # .mjs: node reads a .js outside of a package as CommonJS
     (tmp_path / "compact-with-facts.mjs").write_text((PLUGIN / "compact-with-facts.js").read_text())
-    (tmp_path / "run.mjs").write_text(script.replace("PLUGIN", str(tmp_path)))
+    # Node would wait for the timer of a program that could not be started.
+    (tmp_path / "run.mjs").write_text(script.replace("PLUGIN", str(tmp_path)) + "process.exit()\n")
     program = Path(sys.executable).with_name("compaction-inspector")
     texts = {}
     for command in (str(program), "/nowhere/compaction-inspector"):

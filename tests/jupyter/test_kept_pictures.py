@@ -31,7 +31,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def running(home: Path) -> Iterator[Server]:
     with pytest.MonkeyPatch.context() as environment:
         environment.setenv("XDG_CACHE_HOME", str(home / "cache"))
-        with start(home) as server:
+        with start(home, "--CompactionInspector.list_sessions=False") as server:
             yield server
 
 
@@ -103,3 +103,11 @@ def test_where_the_file_is_no_session_any_more_the_picture_goes_and_the_next_ope
     refused = server.ask("POST", "inspector/open", {"path": NAME, "wanted": {}})
     assert refused.status == 422 and "PNG" in refused.json["message"]
     assert list_pictures(home) == []
+
+
+def test_a_server_that_lists_no_sessions_opens_none_of_them(running: Server) -> None:
+    refused = running.ask("GET", "inspector/sessions")
+    told = "This server does not list the sessions of its machine."
+    assert (refused.status, refused.json["message"]) == (403, told)
+    known = {"known": str(running.root / NAME), "wanted": {}}
+    assert running.ask("POST", "inspector/open", known).status == 403

@@ -72,34 +72,6 @@ def test_nothing_outside_the_places_can_be_asked_for(server: Server, home: Path)
         assert str(home) not in answer.json["message"]
 
 
-def test_it_is_only_for_who_is_logged_in(server: Server, home: Path) -> None:
-    assert server.ask("GET", "inspector/sessions", headers={}).status == 403
-    known = {"known": str(home / PLACE / "a b.jsonl"), "wanted": {}}
-    assert server.ask("POST", "inspector/open", known, headers={}).status == 403
-
-
-NOTHING = """
-from jupyter_server.auth import Authorizer
-
-class NoFiles(Authorizer):
-    def is_authorized(self, handler, user, action, resource):
-        return resource != "contents"
-"""
-
-
-def test_who_may_not_read_the_servers_files_is_told_of_no_session(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    set_home(monkeypatch, home)
-    (tmp_path / "rights.py").write_text(NOTHING)
-    with start(tmp_path, "--ServerApp.authorizer_class=rights.NoFiles") as server:
-        listed = server.ask("GET", "inspector/sessions")
-        known = {"known": str(home / PLACE / "a b.jsonl"), "wanted": {}}
-        opened = server.ask("POST", "inspector/open", known)
-        assert (listed.status, opened.status) == (403, 403)
-        assert b"a b.jsonl" not in listed.body + opened.body
-
-
 def test_a_file_that_becomes_a_link_after_it_was_listed_is_not_opened(server: Server, home: Path) -> None:
     path = home / PLACE / "later.jsonl"
     path.write_bytes(read_demo())
@@ -113,18 +85,6 @@ def test_a_file_that_becomes_a_link_after_it_was_listed_is_not_opened(server: Se
         assert str(path) not in {found["path"] for found in listed}
     finally:
         path.unlink()
-
-
-def test_one_setting_switches_it_off(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    set_home(monkeypatch, home)
-    with start(tmp_path, "--CompactionInspector.list_sessions=False") as server:
-        refused = server.ask("GET", "inspector/sessions")
-        assert (refused.status, refused.json["message"]) == (
-            403,
-            "This server does not list the sessions of its machine.",
-        )
-        known = {"known": str(home / PLACE / "a b.jsonl"), "wanted": {}}
-        assert server.ask("POST", "inspector/open", known).status == 403
 
 
 def test_the_files_are_only_read(server: Server, home: Path) -> None:

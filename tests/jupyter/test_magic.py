@@ -27,13 +27,6 @@ def shell() -> Iterator[InteractiveShell]:
     InteractiveShell.clear_instance()
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "my session.jsonl"
-    path.write_bytes(read_demo())
-    return path
-
-
 def run(shell: InteractiveShell, line: str) -> Any:
     done = shell.run_cell(line)
     done.raise_error()
@@ -54,9 +47,7 @@ def test_a_file_is_shown_as_asked(shell: InteractiveShell, file: Path) -> None:
     again.close()
 
 
-def test_a_variable_that_holds_a_session_is_shown_and_can_be_kept(
-    shell: InteractiveShell,
-) -> None:
+def test_a_variable_that_holds_a_session_is_shown_and_can_be_kept(shell: InteractiveShell) -> None:
     shell.user_ns["session"] = open_demo()
     run(shell, "wb = %inspect session")
     assert shell.user_ns["wb"].session is open_demo()

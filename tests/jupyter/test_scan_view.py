@@ -22,7 +22,4 @@ def test_a_row_of_a_sweep_opens_under_its_settings(tmp_path: Path) -> None:
             opened[row["policy"]] = (workbench.plan.policy.name, workbench.settings)
     name = "flue[keep-recent-tokens.tokens={}]".format
     keys = "keep-recent-tokens.tokens"
-    assert opened == {
-        **{name(count): ("flue", {keys: count}) for count in tokens},
-        "codex": ("codex", {}),
-    }
+    assert opened == {**{name(count): ("flue", {keys: count}) for count in tokens}, "codex": ("codex", {})}

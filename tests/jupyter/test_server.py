@@ -207,11 +207,8 @@ def test_a_document_opens_as_it_was_left_and_also_where_that_no_longer_fits(serv
     again = server.open(
         "story.jsonl", policy="keep-recent-turns", tab="rules", settings={"trigger.ratio": 0.5}
     )
-    assert (again["policy"], again["tab"], again["settings"]) == (
-        "keep-recent-turns",
-        "rules",
-        {"trigger.ratio": 0.5},
-    )
+    assert (again["policy"], again["tab"]) == ("keep-recent-turns", "rules")
+    assert again["settings"] == {"trigger.ratio": 0.5}
     lost = server.open("story.jsonl", at="an entry that is gone")
     assert lost["_plan"]["policy"] == "recorded" and "an entry that is gone" in lost["_error"]
 
@@ -246,11 +243,8 @@ def test_a_written_summary_survives_a_restart_of_the_server(
 
     def read_summary(server: Server) -> Any:
         opened = server.open("story.jsonl", policy="flue", cut="end")
-        return (
-            opened["document"],
-            (opened["_plan"]["summary"] or {}).get("by"),
-            opened["_plan"]["after"]["total"],
-        )
+        plan = opened["_plan"]
+        return opened["document"], (plan["summary"] or {}).get("by"), plan["after"]["total"]
 
     with start(tmp_path) as server:
         opened, by, before = read_summary(server)
@@ -266,8 +260,7 @@ def test_a_written_summary_survives_a_restart_of_the_server(
         assert server.question(opened, type="summarise", id="a", **wish)["state"] in ("writing", "done")
         wait_for_summary(lambda: server.question(opened, type="writing", id="c"))
         written = read_summary(server)[1:]
-        assert written[0] is not None
-        assert written[1] < before
+        assert written[0] is not None and written[1] < before
     (file,) = (tmp_path / "cache").rglob("written/*.json")
     assert file.stat().st_mode & 0o777 == 0o600
     with start(tmp_path) as server:
@@ -290,6 +283,7 @@ def wait_for_summary(ask: Callable[[], Any]) -> Any:
 
 ROUTES = (
     ("GET", "inspector/format?path=story.jsonl"),
+    ("GET", "inspector/sessions"),
     ("POST", "inspector/open"),
     ("POST", "inspector/documents/x"),
     ("POST", "inspector/documents/x/ask"),
@@ -382,24 +376,6 @@ def test_a_pipe_does_not_keep_the_server_waiting(server: Server) -> None:
     answer = server.ask("POST", "inspector/open", {"path": "pipe.jsonl"})
     assert answer.status == 422 and "not a regular file" in answer.json["message"]
     assert server.ask("GET", "inspector/format?path=pipe.jsonl").status == 422
-
-
-@pytest.mark.parametrize(
-    ("route", "body"),
-    [
-        ("open", []),
-        ("open", {}),
-        ("open", {"path": 7}),
-        ("open", {"path": "story.jsonl", "wanted": []}),
-        ("open", {"path": "story.jsonl", "wanted": {"_seq": "1"}}),
-        ("open", {"path": "story.jsonl", "wanted": {"replay": 1}}),
-        ("open", {"path": "story.jsonl", "wanted": {"scenario": "perhaps"}}),
-        ("open", {"path": "story.jsonl", "wanted": {"scenario": ["accepts"]}}),
-    ],
-)
-def test_a_request_that_makes_no_sense_is_a_bad_request(server: Server, route: str, body: object) -> None:
-    answer = server.ask("POST", f"inspector/{route}", body)
-    assert answer.status == 400 and answer.json["message"]
 
 
 def test_a_growing_file_is_followed_at_its_end_and_nowhere_else(server: Server) -> None:

@@ -50,6 +50,11 @@ def ask_as(server: Server, who: str, route: str, body: object) -> Answer:
     return server.ask("POST", f"inspector/{route}", body, headers)
 
 
+def ask_of(server: Server, who: str, document: str, **body: Any) -> Answer:
+    """Ask a question of an open document."""
+    return ask_as(server, who, f"documents/{document}/ask", body)
+
+
 def open_as(server: Server, who: str) -> str:
     body = {"path": "story.jsonl", "wanted": {"policy": "flue", "cut": "end"}}
     document: str = ask_as(server, who, "open", body).frame["document"]
@@ -112,17 +117,24 @@ def test_who_may_read_may_ask(server: Server) -> None:
     document = open_as(server, READER)
     for kind, fields in READING.items():
         body = {"type": kind, "id": 1, **fields}
-        answer = ask_as(server, READER, f"documents/{document}/ask", body)
+        answer = ask_of(server, READER, document, **body)
         assert answer.status == 200, (kind, answer.body)
         assert ask_as(server, "", f"documents/{document}/ask", body).status == 403
     assert not is_kept(server)
+
+
+def test_who_may_not_read_the_servers_files_is_told_of_no_session(server: Server) -> None:
+    headers = {"Authorization": f"token {server.token}", "X-Permissions": "write:contents"}
+    assert server.ask("GET", "inspector/sessions", headers=headers).status == 403
+    known = {"known": str(server.root / "story.jsonl"), "wanted": {}}
+    assert ask_as(server, "write:contents", "open", known).status == 403
 
 
 @pytest.mark.parametrize("kind", WRITING)
 @pytest.mark.parametrize("who", [READER, RUNNER])
 def test_what_is_kept_needs_permission_to_write(server: Server, kind: str, who: str) -> None:
     document = open_as(server, who)
-    answer = ask_as(server, who, f"documents/{document}/ask", {"type": kind, "id": 1, **WRITING[kind]})
+    answer = ask_of(server, who, document, type=kind, id=1, **WRITING[kind])
     assert answer.status == 403 and "write" in answer.json["message"]
     assert not is_kept(server)
 
@@ -131,7 +143,7 @@ def test_what_is_kept_needs_permission_to_write(server: Server, kind: str, who: 
 def test_no_file_is_written_and_no_summary_kept_for_a_reader(server: Server, by: str) -> None:
     document = open_as(server, READER)
     request = {**FIELDS, "type": "summarise", "by": by, "digest": "", "text": "So far: a calendar."}
-    assert ask_as(server, READER, f"documents/{document}/ask", request).status == 403
+    assert ask_of(server, READER, document, **request).status == 403
     for kind in ("save", "write_file"):
         body = {"type": kind, "id": 1, "name": "story.plan.json"}
         assert ask_as(server, READER, f"documents/{document}/save", body).status == 403
@@ -146,18 +158,16 @@ def test_only_a_writer_that_is_named_exactly_is_accepted(
     server: Server, provider: Loopback, who: str
 ) -> None:
     document = open_as(server, who)
-    preview = ask_as(
-        server, who, f"documents/{document}/ask", {**FIELDS, "type": "sending", "by": "model"}
-    ).json
+    preview = ask_of(server, who, document, **FIELDS | {"type": "sending", "by": "model"}).json
     before = len(provider.received)
     others = (*OTHERS, None, 7, True, [], ["model"], {"model": 1})
     for request in ({}, *({"by": by} for by in others)):
         body = {"type": "summarise", "model": "", "digest": preview["digest"], **request}
-        answer = ask_as(server, who, f"documents/{document}/ask", body)
+        answer = ask_of(server, who, document, **body)
         assert answer.status == 400 and "by" in answer.json["message"]
         other = {"type": "sending", "model": "", **request}
-        assert ask_as(server, who, f"documents/{document}/ask", other).status == 400
-    assert ask_as(server, who, f"documents/{document}/ask", {"type": "writing"}).json["state"] == "none"
+        assert ask_of(server, who, document, **other).status == 400
+    assert ask_of(server, who, document, type="writing").json["state"] == "none"
     assert len(provider.received) == before and not is_kept(server)
 
 
@@ -167,13 +177,11 @@ def test_calling_a_model_needs_permission_to_run_code_and_to_write(
     def call_model(who: str) -> Answer:
         document = open_as(server, who)
         request = {**FIELDS, "by": "model", "model": "claude-opus-4-5"}
-        preview = ask_as(server, who, f"documents/{document}/ask", {**request, "type": "sending"}).json
+        preview = ask_of(server, who, document, **request | {"type": "sending"}).json
         body = {**request, "type": "summarise", "digest": preview["digest"], "text": ""}
-        answer = ask_as(server, who, f"documents/{document}/ask", body)
+        answer = ask_of(server, who, document, **body)
         if answer.status == 200:
-            wait_for_summary(
-                lambda: ask_as(server, who, f"documents/{document}/ask", {"type": "writing"}).json
-            )
+            wait_for_summary(lambda: ask_of(server, who, document, type="writing").json)
         return answer
 
     for who, word in ((READER, "run code"), (WRITER, "run code"), (RUNNER, "write")):
@@ -183,7 +191,7 @@ def test_calling_a_model_needs_permission_to_run_code_and_to_write(
     assert call_model(OWNER).status == 200
     assert provider.asked
     document = open_as(server, OWNER)
-    ask_as(server, OWNER, f"documents/{document}/ask", {"type": "unsummarise"})
+    ask_of(server, OWNER, document, type="unsummarise")
     assert not is_kept(server)
 
 
@@ -193,7 +201,7 @@ UNKNOWN = (None, [], {}, 7, True, 0.5, "", "dance", "Rows", "save", "write_file"
 def test_a_message_of_an_unknown_type_is_refused(server: Server) -> None:
     document = open_as(server, OWNER)
     for kind in UNKNOWN:
-        answer = ask_as(server, OWNER, f"documents/{document}/ask", {"type": kind, "id": "q"})
+        answer = ask_of(server, OWNER, document, type=kind, id="q")
         assert answer.status == 400, kind
         assert (answer.json["type"], answer.json["id"]) == ("error", "q") and answer.json["message"]
         if kind not in ("save", "write_file"):
@@ -215,7 +223,7 @@ def test_every_field_has_its_type(server: Server) -> None:
         for name, right in fields.items():
             for wrong in WRONG[type(right)]:
                 body = {"type": kind, "id": 1, **fields, name: wrong}
-                answer = ask_as(server, OWNER, f"documents/{document}/ask", body)
+                answer = ask_of(server, OWNER, document, **body)
                 assert answer.status == 400, (kind, name, wrong, answer.body)
                 assert name in answer.json["message"]
     assert not is_kept(server)
@@ -224,7 +232,15 @@ def test_every_field_has_its_type(server: Server) -> None:
 @pytest.mark.parametrize(
     ("route", "body"),
     [
+        ("open", []),
+        ("open", {}),
+        ("open", {"path": 7}),
         ("open", {"path": ["story.jsonl"]}),
+        ("open", {"path": "story.jsonl", "wanted": []}),
+        ("open", {"path": "story.jsonl", "wanted": {"_seq": "1"}}),
+        ("open", {"path": "story.jsonl", "wanted": {"replay": 1}}),
+        ("open", {"path": "story.jsonl", "wanted": {"scenario": "perhaps"}}),
+        ("open", {"path": "story.jsonl", "wanted": {"scenario": ["accepts"]}}),
         ("open", {"bundled": "yes"}),
         ("open", {"bundled": 1}),
         ("open", {"path": "story.jsonl", "wanted": None}),
@@ -248,11 +264,7 @@ def test_other_bodies_are_validated_too(server: Server, route: str, body: object
 
 def send(server: Server, route: str, body: bytes, type: str = "application/json") -> Answer:
     line = HTTPConnection("127.0.0.1", server.port, timeout=120)
-    headers = {
-        "Authorization": f"token {server.token}",
-        "X-Permissions": OWNER,
-        "Content-Type": type,
-    }
+    headers = {"Authorization": f"token {server.token}", "X-Permissions": OWNER, "Content-Type": type}
     try:
         line.request("POST", f"{server.base}inspector/{route}", body, headers)
         answer = line.getresponse()

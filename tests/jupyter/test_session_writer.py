@@ -9,19 +9,11 @@ from typing import Any
 import pytest
 
 from inspector import Session, Workbench, compact, open_session, read_session, reopen_session
-from inspector.demo import read_demo
 from inspector.formats.exports.writers import compare_contexts
 from tests.shared import SHARED, needs_shared
 
 PI = SHARED / "sessions" / "pi--pi-mono" / "pi-before-compaction.jsonl"
 CODEX = SHARED / "sessions" / "codex--agentv" / "codex-3compacted-2302l.jsonl"
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    path = tmp_path / "a session.jsonl"
-    path.write_bytes(read_demo())
-    return path
 
 
 def ask(workbench: Workbench, question: str, **query: Any) -> dict[str, Any]:

@@ -17,8 +17,6 @@ from traitlets import TraitError
 from inspector.demo import open_demo, read_demo
 from inspector.errors import EditError, PolicyError, ReadError
 from inspector.jupyter.widget import Workbench
-from inspector.planning.planner import make_plan
-from inspector.policies.policy import Edits
 from inspector.session.session import Session
 
 
@@ -124,18 +122,6 @@ def test_a_wrong_value_from_the_browser_comes_back_as_a_sentence(
     assert workbench._error == ""
 
 
-def test_the_recipe_makes_the_plan_on_the_screen(sent: list[dict[str, Any]], session: Session) -> None:
-    workbench = Workbench(session, window=50_000, settings={"keep-recent-tokens.tokens": 9000})
-    assert "window=50000" in workbench.plan.recipe
-    names = {"make_plan": make_plan, "Edits": Edits, "session": session, "ledger": workbench.ledger}
-    again = eval(workbench.plan.recipe, names)
-    assert (again.after, again.fits, again.verdict) == (
-        workbench.plan.after,
-        workbench.plan.fits,
-        workbench.plan.verdict,
-    )
-
-
 def test_bodies_come_on_demand_and_rows_by_range(sent: list[dict[str, Any]], session: Session) -> None:
     workbench = Workbench(session, "flue")
     rows = browser_asks(workbench, sent, type="rows", id=1, **{"from": 0, "to": 5})
@@ -159,18 +145,6 @@ def test_the_code_of_tabs_and_of_dialogs_comes_in_a_message_each(
     assert "makeRules" in tabs and "makeHelp" in dialogs
     assert "makeHelp" not in tabs and "makeRules" not in dialogs
     assert browser_asks(workbench, sent, type="code", id="2", part=["dialogs"])["code"] == tabs
-
-
-@pytest.mark.parametrize(
-    "question",
-    [{"type": "body", "row": 10**9}, {"type": "rows"}, {"type": "dance"}, {"type": "body", "row": "x"}],
-)
-def test_a_question_that_makes_no_sense_gets_a_sentence(
-    sent: list[dict[str, Any]], session: Session, question: dict[str, Any]
-) -> None:
-    answer = browser_asks(Workbench(session), sent, id=9, **question)
-    assert (answer["type"], answer["id"]) == ("error", 9)
-    assert answer["sentence"]
 
 
 def test_nothing_of_the_transcript_is_in_the_synced_state(

@@ -15,27 +15,22 @@ from hypothesis import strategies as st
 from inspector import Session, read_session
 from inspector.formats.exports.writers import export_session
 from inspector.session.speakers import find_speech, typed_words
+from tests.codex_rows import META, codex_message
 from tests.recount import claude_code as recounted
+from tests.rows import dump
 
 Row = dict[str, Any]
 
 HARNESS = (
-    "local-command-stdout",
-    "local-command-stderr",
-    "local-command-caveat",
-    "command-name",
-    "task-notification",
-    "bash-stdout",
-    "bash-stderr",
-    "system-reminder",
-    "user-prompt-submit-hook",
+    *("local-command-stdout", "local-command-stderr", "local-command-caveat", "command-name", "bash-stdout"),
+    *("task-notification", "bash-stderr", "system-reminder", "user-prompt-submit-hook"),
 )
 """Elements of Claude Code that ask the model nothing."""
 
 
 def read_rows(*contents: Any, **fields: Any) -> Session:
     """Return a Claude Code session with a reply to each message; `fields` belong to the last message."""
-    return read_session(b"".join(json.dumps(row).encode() + b"\n" for row in make_rows(*contents, **fields)))
+    return read_session(dump(*make_rows(*contents, **fields)))
 
 
 def make_rows(*contents: Any, **fields: Any) -> list[Row]:
@@ -111,7 +106,7 @@ def test_a_turn_opens_and_holds_statements_if_a_person_typed_any_part(parts: lis
     assert sorted(typed_rules(session)) == sorted(typed)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "s.jsonl"
-        path.write_bytes(b"".join(json.dumps(row).encode() + b"\n" for row in make_rows(*contents)))
+        path.write_bytes(dump(*make_rows(*contents)))
         assert recounted.recount(path).turns == len(session.turns)
     again = read_session(export_session(session, "claude-code"))
     assert (len(again.turns), typed_rules(again)) == (len(session.turns), typed_rules(session))
@@ -163,19 +158,14 @@ def ask(*texts: str) -> Session:
 
 def roll_out(*texts: str) -> Session:
     """Read the texts as the parts of a message in a rollout of Codex."""
-
-    def item(role: str, kind: str, *said: str) -> Row:
-        content = [{"type": kind, "text": text} for text in said]
-        payload = {"type": "message", "role": role, "content": content}
-        return {"timestamp": "2026-06-01T09:00:01Z", "type": "response_item", "payload": payload}
-
-    rows = [
-        {"timestamp": "2026-06-01T09:00:00Z", "type": "session_meta", "payload": {"id": "s1", "cwd": "/a"}},
-        item("user", "input_text", "Mend it."),
-        item("assistant", "output_text", "Done."),
-        item("user", "input_text", *texts),
-    ]
-    return read_session("\n".join(map(json.dumps, rows)).encode())
+    return read_session(
+        dump(
+            META,
+            codex_message("user", "Mend it."),
+            codex_message("assistant", "Done."),
+            codex_message("user", *texts),
+        )
+    )
 
 
 def row(*texts: str) -> Session:

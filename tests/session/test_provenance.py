@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 from inspector import Session, count_tokens, open_session, read_session
 from inspector.tokens.history import trace_history
 from inspector.workbench.payloads.header import describe_header
-
-CASES = Path(__file__).parents[1] / "cases" / "formats"
+from tests.rows import CASES
 
 
 @pytest.mark.parametrize(

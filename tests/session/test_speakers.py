@@ -17,35 +17,14 @@ from inspector.session.entries import Entry
 from inspector.session.session import Session
 from inspector.session.speakers import Speech, find_speech, judge, who_speaks
 from inspector.tokens.ledger import count_tokens
+from tests.formats.test_claude_code import Row, call, output, path, read, reply, text, user
 from tests.shared import SHARED, needs_shared, open_shared
 
-Row = dict[str, Any]
 SESSIONS = SHARED / "sessions"
 REFUSED = (
     "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file "
     "edit, the new_string was NOT written to the file). To tell you how to proceed, the user said:\n"
 )
-
-
-def user(name: str, parent: str | None, content: Any, **more: Any) -> Row:
-    return {"type": "user", "uuid": name, "parentUuid": parent, "message": {"content": content}, **more}
-
-
-def reply(name: str, parent: str, *content: Row) -> Row:
-    message = {"id": f"m-{name}", "role": "assistant", "content": list(content)}
-    return {"type": "assistant", "uuid": name, "parentUuid": parent, "message": message}
-
-
-def says(words: str) -> Row:
-    return {"type": "text", "text": words}
-
-
-def calls(name: str, tool: str = "Read", **given: Any) -> Row:
-    return {"type": "tool_use", "id": name, "name": tool, "input": given}
-
-
-def answers(name: str, content: str = "done", **more: Any) -> Row:
-    return {"type": "tool_result", "tool_use_id": name, "content": content, **more}
 
 
 def queue(operation: str, content: str | None = None) -> Row:
@@ -56,16 +35,6 @@ def queue(operation: str, content: str | None = None) -> Row:
 def delivers(name: str, parent: str, prompt: Any, **more: Any) -> Row:
     attached = {"type": "queued_command", "prompt": prompt, **more}
     return {"type": "attachment", "uuid": name, "parentUuid": parent, "attachment": attached}
-
-
-def read(*rows: Row) -> Session:
-    session = read_session(b"".join(json.dumps(row).encode() + b"\n" for row in rows))
-    assert session.records == len(rows)
-    return session
-
-
-def path(session: Session) -> list[str]:
-    return [session.entries[i].id for i in session.path]
 
 
 NOTIFIED = "<task-notification>\n<task-id>b1</task-id>\n<status>completed</status>\n</task-notification>"
@@ -113,7 +82,7 @@ REPORTED = (
 def test_without_fields_the_tags_tell_who_speaks_and_who_opens_a_turn(
     words: str, speech: Speech, opens: bool
 ) -> None:
-    session = read(user("u1", None, "Hello"), reply("a1", "u1", says("Hi.")), user("u2", "a1", words))
+    session = read(user("u1", None, "Hello"), reply("a1", "u1", text("Hi.")), user("u2", "a1", words))
     assert judge(words) == who_speaks(session["u2"]) == speech
     assert (session["u2"].opens_turn, len(session.turns)) == (opens, 1 + opens)
 
@@ -154,30 +123,20 @@ def test_in_a_request_the_tags_tell_too() -> None:
     assert facts.by_kind("statement") == ()
 
 
-def said(text: str, tool: str = "Bash") -> list[tuple[str, str]]:
-    block = ToolOutput(call_id="1", parts=(Text(text=text),))
-    found = find_speech(Entry(id="a", role="tool", blocks=(block,)), block, tool)
-    return [(text[start:end], way) for start, end, speaker, way in found if speaker == "user"]
-
-
 def test_what_a_sub_agent_answers_is_its_own_and_a_file_is_a_tools() -> None:
     block = ToolOutput(call_id="1", parts=(Text(text="Three files."),))
     entry = Entry(id="a", role="tool", blocks=(block,))
     assert [
         span.speaker for tool in ("Task", "Agent", "Read") for span in find_speech(entry, block, tool)
-    ] == [
-        "agent",
-        "agent",
-        "tool",
-    ]
+    ] == ["agent", "agent", "tool"]
 
 
 def test_rules_of_a_user_are_those_that_a_user_said() -> None:
     """Of five texts with a rule in them a person said three; none of the others' is a rule of the user's."""
     session = read(
         user("u1", None, "Never push to main."),
-        reply("a1", "u1", calls("c1", "Edit", file_path="a.py")),
-        user("u2", "a1", [answers("c1", f"{REFUSED}always ask me before an edit", is_error=True)]),
+        reply("a1", "u1", call("c1", "Edit")),
+        user("u2", "a1", [output("c1", f"{REFUSED}always ask me before an edit") | {"is_error": True}]),
         user("u3", "u2", REPORTED),
         user(
             "u4", "u3", "<command-message>go</command-message><command-args>do not touch b.py</command-args>"
@@ -200,14 +159,14 @@ def test_a_row_of_its_own_is_the_one_place_of_what_was_queued() -> None:
     """Newer files tell of the delivery too: what was put in its place before stands no longer."""
     rows = (
         user("u1", None, "Mend it"),
-        reply("a1", "u1", calls("c1")),
+        reply("a1", "u1", call("c1")),
         queue("enqueue", "and add tests"),
         queue("remove"),
-        reply("a2", "a1", calls("c2")),
-        user("t2", "a2", [answers("c2")]),
-        delivers("q1", "t2", [says("and add tests")], origin={"kind": "human"}),
+        reply("a2", "a1", call("c2")),
+        user("t2", "a2", [output("c2")]),
+        delivers("q1", "t2", [text("and add tests")], origin={"kind": "human"}),
         delivers("q2", "q1", NOTIFIED, commandMode="task-notification"),
-        reply("a3", "q2", says("Done.")),
+        reply("a3", "q2", text("Done.")),
     )
     session = read(*rows)
     delivered = [entry for entry in session.entries if entry.text == "and add tests"]
@@ -224,19 +183,19 @@ def test_a_slash_command_that_is_removed_was_handed_over_and_opens_no_turn() -> 
     """One that is dequeued is carried out: its own row names it, and no later removal takes it."""
     session = read(
         user("u1", None, "Mend it"),
-        reply("a1", "u1", calls("c1")),
+        reply("a1", "u1", call("c1")),
         queue("enqueue", "/skills"),
         queue("remove"),
-        user("t1", "a1", [answers("c1")]),
-        reply("a2", "t1", says("You sent /skills.")),
+        user("t1", "a1", [output("c1")]),
+        reply("a2", "t1", text("You sent /skills.")),
         queue("enqueue", "/compact now"),
         queue("dequeue"),
         user("u2", "a2", "<command-name>/compact</command-name>\n<command-args>now</command-args>"),
-        reply("a3", "u2", calls("c2")),
+        reply("a3", "u2", call("c2")),
         queue("enqueue", NOTIFIED),
         queue("remove"),
-        user("t2", "a3", [answers("c2")]),
-        reply("a4", "t2", says("Done.")),
+        user("t2", "a3", [output("c2")]),
+        reply("a4", "t2", text("Done.")),
     )
     assert path(session) == ["u1", "a1", "t1", "line-4", "a2", "u2", "a3", "t2", "a4"]
     assert (session["line-4"].text, who_speaks(session["line-4"]).way) == ("/skills", "local command")
@@ -247,8 +206,8 @@ def test_a_plan_by_turns_counts_prompts_alone() -> None:
     """Three prompts, four reports: the last two turns begin at the second prompt."""
     rows = [user("u0", None, "first")]
     for at, words in enumerate(("a", NOTIFIED, "b", NOTIFIED, NOTIFIED, NOTIFIED), 1):
-        rows += [reply(f"a{at}", f"u{at - 1}", says("ok " * 40)), user(f"u{at}", f"a{at}", words)]
-    session = read(*rows, reply("end", "u6", says("done")))
+        rows += [reply(f"a{at}", f"u{at - 1}", text("ok " * 40)), user(f"u{at}", f"a{at}", words)]
+    session = read(*rows, reply("end", "u6", text("done")))
     edits = {"settings": {"keep-recent-turns.turns": 2}}
     plan = make_plan(session, count_tokens(session, "chars4_utf16"), "keep-recent-turns", edits)
     assert plan.place is not None and plan.table.live.opens[plan.place]

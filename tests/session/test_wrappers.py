@@ -13,6 +13,9 @@ import pytest
 
 from inspector import Session, read_session
 from inspector.session.speakers import find_speech, typed_words
+from tests.codex_rows import META, codex_message, row
+from tests.rows import dump
+from tests.session.test_mixed_messages import make_rows
 from tests.work import limit_work
 
 IDE = (
@@ -34,31 +37,14 @@ BROWSER = (
 PROMPT = "Rename `total_due` to `amount_due` in src/invoice.py. Never touch the migrations."
 
 
-def read(*rows: dict[str, Any]) -> Session:
-    return read_session("\n".join(map(json.dumps, rows)).encode())
-
-
 def claude(*prompts: Any, **fields: Any) -> Session:
     """Return a Claude Code session with a reply to each prompt; `fields` are added to the last prompt."""
-    rows: list[dict[str, Any]] = []
-    for at, words in enumerate(prompts):
-        parent = f"a{at - 1}" if at else None
-        row = {"type": "user", "uuid": f"u{at}", "parentUuid": parent, "message": {"content": words}}
-        rows.append(row | (fields if at == len(prompts) - 1 else {}))
-        reply = {"id": f"r{at}", "role": "assistant", "content": [{"type": "text", "text": "Done."}]}
-        rows.append({"type": "assistant", "uuid": f"a{at}", "parentUuid": f"u{at}", "message": reply})
-    return read(*rows)
+    return read_session(dump(*make_rows(*prompts, **fields)))
 
 
 def codex(words: str) -> Session:
-    message = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": words}]}
-    shown = {"type": "user_message", "message": words, "images": []}
-    meta = {"id": "s1", "cwd": "/home/sam/shop", "originator": "codex_vscode", "cli_version": "0.98.0"}
-    return read(
-        {"timestamp": "2026-06-01T09:00:00Z", "type": "session_meta", "payload": meta},
-        {"timestamp": "2026-06-01T09:00:01Z", "type": "response_item", "payload": message},
-        {"timestamp": "2026-06-01T09:00:01Z", "type": "event_msg", "payload": shown},
-    )
+    shown = row("event_msg", type="user_message", message=words, images=[])
+    return read_session(dump(META, codex_message("user", words), shown))
 
 
 def lines(words: str) -> Session:
@@ -127,12 +113,9 @@ def test_a_message_of_the_apps_browser_alone_opens_no_turn() -> None:
 @pytest.mark.parametrize("words", ["Fix the header", ""])
 def test_the_tags_around_a_picture_are_not_typed(words: str) -> None:
     name = '<image name=[Image #1] path="/tmp/clip.png">'
-    texts = [{"type": "input_text", "text": text} for text in (name, "</image>", *filter(None, [words]))]
     picture = {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgo="}
-    message = {"type": "message", "role": "user", "content": [texts[0], picture, *texts[1:]]}
-    session = read(
-        {"type": "session_meta", "payload": {"id": "s1", "cwd": "/home/sam/shop"}},
-        {"type": "response_item", "payload": message},
+    session = read_session(
+        dump(META, codex_message("user", name, picture, "</image>", *filter(None, [words])))
     )
     assert prompts(session) == [words]
     assert "user" not in [fact.said[0].by for fact in session.facts.by_kind("file")]

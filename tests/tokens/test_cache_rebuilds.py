@@ -30,16 +30,8 @@ def make(*steps: tuple[int, int, int, str], life: str = "5m", between: str = "")
         entries.append(Entry(id=f"q{number}", parent=parent, role="user", timestamp=asked))
         hour = written if life == "1h" else 0
         usage = Usage(input=5, cache_read=read, cache_write=written, cache_write_1h=hour, output=9)
-        entries.append(
-            Entry(
-                id=f"a{number}",
-                parent=f"q{number}",
-                role="assistant",
-                timestamp=told,
-                model=model,
-                usage=usage,
-            )
-        )
+        answer = {"id": f"a{number}", "parent": f"q{number}", "role": "assistant"}
+        entries.append(Entry(**answer, timestamp=told, model=model, usage=usage))
     return Session(format="claude-code", entries=tuple(entries), leaf=entries[-1].id)
 
 

@@ -20,6 +20,7 @@ from inspector.tokens.bill import Bill, BillLine
 from inspector.tokens.cost import SummaryCall, break_even, price_session, price_steps
 from inspector.tokens.prices import PRICES, Money, Price, find_price, price_usage
 from inspector.tokens.reported import add_usage
+from tests.recount import figures as recounted
 from tests.reference.prompt_cache import common_prefix, hash_json
 from tests.shared import SHARED, needs_shared, open_shared
 from tests.strategies import sessions
@@ -55,35 +56,13 @@ def test_a_cached_token_costs_a_tenth_a_written_one_a_quarter_more_or_double() -
     assert float(FIVE.charge(0, 0, M, 0, ttl="1h")) == 10.0
 
 
-@pytest.mark.parametrize(
-    ("model", "published"),
-    # input, 5m write, 1h write, cache hit and output as the pricing page prints them
-    [
-        ("claude-fable-5-1", (10, 12.50, 20, 0.25, 50)),
-        ("claude-mythos-5", (10, 12.50, 20, 1, 50)),
-        ("claude-opus-5-5", (4, 5, 8, 0.20, 20)),
-        ("claude-opus-4-5-20251101", (5, 6.25, 10, 0.50, 25)),
-        ("claude-opus-4-20250514", (15, 18.75, 30, 1.50, 75)),
-        ("claude-sonnet-5-5", (2, 2.50, 4, 0.10, 10)),
-        ("claude-sonnet-5", (2, 2.50, 4, 0.20, 10)),
-        ("claude-sonnet-4.6", (3, 3.75, 6, 0.30, 15)),
-        ("claude-haiku-5-5", (0.10, 0.125, 0.20, 0.01, 0.50)),
-        ("claude-haiku-4-5", (1, 1.25, 2, 0.10, 5)),
-        ("claude-3-5-haiku-20241022", (0.80, 1, 1.60, 0.08, 4)),
-        ("claude-3-haiku-20240307", (0.25, 0.30, 0.50, 0.03, 1.25)),
-    ],
-)
-def test_published_prices_are_those_of_the_page(model: str, published: tuple[float, ...]) -> None:
-    price = find_price(model).price
+@pytest.mark.parametrize("name", recounted.PRICES)
+def test_published_prices_are_those_of_the_page(name: str) -> None:
+    """As the recount has them, which were typed from the page: fresh, reply, and shares read and written."""
+    price = find_price(f"claude-{name}").price
     assert price is not None
-    mine = (
-        price.input,
-        price.input * price.write_5m,
-        price.input * price.write_1h,
-        price.input * price.read,
-        price.output,
-    )
-    assert mine == pytest.approx(published)
+    mine = (price.input, price.output, price.read, price.write_5m, price.write_1h)
+    assert mine == pytest.approx((*recounted.PRICES[name], recounted.HOUR))
 
 
 @pytest.mark.parametrize(

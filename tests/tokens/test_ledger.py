@@ -21,16 +21,13 @@ from inspector.session.blocks import (
 )
 from inspector.session.entries import Boundary, Entry, Provided, Tool, Usage
 from inspector.session.session import Session
-from inspector.tokens.counter import Counter
 from inspector.tokens.counters import find_counter
 from inspector.tokens.ledger import CLEARED_TEXT, clear_output, count_tokens
 from inspector.tokens.prediction import find_not_in_file
 from inspector.tokens.rows import SECTIONS
+from tests.fixed_sessions import LENGTH
 from tests.shared import SHARED, needs_shared
 from tests.strategies import sessions
-
-LENGTH = Counter("length", "Characters", lambda texts: np.array([len(text) for text in texts], np.int32))
-"""Counts characters, so that a test can count along."""
 
 
 def say(name: str, parent: str | None, text: str, role: str = "user", **given: object) -> Entry:

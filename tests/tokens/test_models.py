@@ -149,6 +149,12 @@ def test_an_answered_request_above_the_published_window_tells_a_larger_one() -> 
     assert found.tokens == 1_000_000 and "a context held 350,000 tokens" in found.source
 
 
+@pytest.mark.parametrize("model", ["claude-haiku-4-5", "claude-opus-4-5", "claude-sonnet-4-5-20250929"])
+def test_an_overflow_that_was_refused_proves_no_larger_window(model: str) -> None:
+    overflow = Boundary(trigger="auto", tokens_before=203_512)
+    assert window_of(session(model, 150_000, 190_000, boundary=overflow)).tokens == 200_000
+
+
 @pytest.mark.parametrize("model", [None, "gpt-5.5"])
 def test_an_unknown_window_is_none_and_says_so(model: str | None) -> None:
     found = window_of(session(model, 100))

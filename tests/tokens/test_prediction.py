@@ -6,27 +6,21 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from inspector.planning.planner import make_plan
 from inspector.session.blocks import Reasoning, Text, ToolCall, ToolOutput
 from inspector.session.entries import Boundary, Entry, Source, Usage
 from inspector.session.session import Session
-from inspector.tokens.counter import Counter
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
 from inspector.tokens.not_in_file import NotInFile
-from inspector.tokens.prediction import (
-    BESIDE,
-    TYPICAL,
-    find_not_in_file,
-)
+from inspector.tokens.prediction import BESIDE, TYPICAL, find_not_in_file
+from tests.fixed_sessions import LENGTH
 
 from ..predictions.measure import find_predictions
 from ..shared import SHARED, needs_shared
 
-LENGTH = Counter("length", "Characters", lambda texts: np.array([len(text) for text in texts], np.int32))
 SESSIONS = SHARED / "sessions"
 
 
@@ -66,22 +60,14 @@ def test_what_is_fixed_stays_and_what_is_withheld_goes_with_its_step() -> None:
     session = withheld_session()
     ledger = count_tokens(session, LENGTH)
     found = find_not_in_file(session, ledger)
-    assert {name: part.tokens for name, part in found.parts.items()} == {
-        "system_and_tools": 1000,
-        "hidden_reasoning": 600,
-        "before_file": 0,
-        "reattached": 0,
-    }
+    nothing = {"before_file": 0, "reattached": 0}
+    told = {name: part.tokens for name, part in found.parts.items()}
+    assert told == {"system_and_tools": 1000, "hidden_reasoning": 600, **nothing}
     # Rows: u1, reasoning and text of a1, u2, reasoning and text of a2, u3, a3, u4.
     assert found.spread.tolist() == [0, 300, 0, 0, 300, 0, 0, 0, 0]
     plan = make_plan(session, ledger, "keep-recent-turns", {"cut": "u3"}, window=10_000)
     assert plan.before == 1000 + 600 + (4 * 100 + 3 * 50) == plan.counted_before + found.tokens
-    assert plan.parts_after == {
-        "system_and_tools": 1000,
-        "hidden_reasoning": 0,
-        "before_file": 0,
-        "reattached": 0,
-    }
+    assert plan.parts_after == {"system_and_tools": 1000, "hidden_reasoning": 0, **nothing}
     assert plan.after == 1000 + plan.summary_tokens + 100 + 50 + 100
     later = make_plan(session, ledger, "keep-recent-turns", {"cut": "u2"}, window=10_000)
     assert later.parts_after["hidden_reasoning"] == 300, "the step that is kept keeps what it reasoned"

@@ -17,7 +17,9 @@ from inspector.tokens.ledger import count_tokens
 from inspector.tokens.recorded_sizes import find_recorded_sizes
 from inspector.workbench.model import WorkbenchModel
 from tests.claude_rows import LARGE, SMALL, Claude, Row, dump
+from tests.codex_rows import META, codex_message, row
 from tests.fixed_sessions import LENGTH
+from tests.formats.test_pi_records import HEADER, message, record
 from tests.predictions.measure import list_files, read_reported
 from tests.shared import SHARED, needs_shared
 
@@ -56,11 +58,12 @@ def zero_usage(rows: Claude) -> Claude:
     return rows
 
 
+def cleared() -> Claude:
+    return begin().use("c1", "o" * 500, 21_200).clear("c1")
+
+
 CLAUDE: dict[str, tuple[Callable[[], Claude], list[tuple[str, int | None, str]]]] = {
-    "right after it": (
-        lambda: begin().compact().reply("e" * 10, 18_300),
-        [("◆1", 18_300, "reported")],
-    ),
+    "right after it": (lambda: begin().compact().reply("e" * 10, 18_300), [("◆1", 18_300, "reported")]),
     "less the user's words": (
         lambda: begin().compact().say("e" * 70).reply("f", 18_300),
         [("◆1", 18_300 - 70, "reported")],
@@ -97,20 +100,9 @@ CLAUDE: dict[str, tuple[Callable[[], Claude], list[tuple[str, int | None, str]]]
         lambda: begin().compact().say("g" * 7).compact("t" * 90).reply("h", 17_000),
         [("◆1", None, "predicted"), ("◆2", 17_000, "reported")],
     ),
-    "no request after it": (
-        lambda: begin().compact().say("g" * 7),
-        [("◆1", None, "predicted")],
-    ),
+    "no request after it": (lambda: begin().compact().say("g" * 7), [("◆1", None, "predicted")]),
     "outputs cleared, then a compaction": (
-        lambda: (
-            begin()
-            .use("c1", "o" * 500, 21_200)
-            .clear("c1")
-            .say("e" * 30)
-            .reply("f", 20_900)
-            .compact()
-            .reply("g", 18_000)
-        ),
+        lambda: cleared().say("e" * 30).reply("f", 20_900).compact().reply("g", 18_000),
         [("◇1", 20_900 - 30, "reported"), ("◆1", 18_000, "reported")],
     ),
     "a compaction, then outputs cleared": (
@@ -147,55 +139,39 @@ def test_a_context_that_is_counted_larger_than_reported_has_the_counted_size() -
 def codex(request: int | None) -> bytes:
     """Codex states the size of a request in an event; after a compaction it states an estimate of its own."""
 
-    def say(role: str, text: str) -> Row:
-        part = {"type": "output_text" if role == "assistant" else "input_text", "text": text}
-        return {"type": "response_item", "payload": {"type": "message", "role": role, "content": [part]}}
-
     def count(sent: int, total: int) -> Row:
         last = {"input_tokens": sent, "cached_input_tokens": sent // 2, "output_tokens": 5}
         totals = {"input_tokens": total, "output_tokens": 5, "total_tokens": total + 5}
         info = {"last_token_usage": last, "total_token_usage": totals}
-        return {"type": "event_msg", "payload": {"type": "token_count", "info": info}}
+        return row("event_msg", type="token_count", info=info)
 
     estimate = {"last_token_usage": {"total_tokens": 444}, "total_token_usage": {"total_tokens": 9_005}}
-    kept = [say("user", "k" * 40)["payload"], say("user", "s" * 200)["payload"]]
+    kept = [codex_message("user", "k" * 40)["payload"], codex_message("user", "s" * 200)["payload"]]
     rows = [
-        {"type": "session_meta", "payload": {"id": "t1", "cwd": "/w"}},
-        say("user", "k" * 40),
-        say("assistant", "b" * 100),
-        count(9_000, 9_000),
-        {"type": "compacted", "payload": {"message": "s" * 200, "replacement_history": kept}},
-        {"type": "event_msg", "payload": {"type": "token_count", "info": estimate}},
-        say("user", "e" * 25),
+        *(META, codex_message("user", "k" * 40), codex_message("assistant", "b" * 100), count(9_000, 9_000)),
+        row("compacted", message="s" * 200, replacement_history=kept),
+        row("event_msg", type="token_count", info=estimate),
+        codex_message("user", "e" * 25),
     ]
     if request is not None:
-        rows += [say("assistant", "f"), count(request, 9_000 + request)]
+        rows += [codex_message("assistant", "f"), count(request, 9_000 + request)]
     return dump(rows)
 
 
 def pi(request: int | None) -> bytes:
-    def record(kind: str, name: str, parent: str | None, **more: Any) -> Row:
-        return {"type": kind, "id": name, "parentId": parent, "timestamp": "2026-01-03T14:00:00.000Z", **more}
-
-    def message(name: str, parent: str | None, role: str, text: str, **more: Any) -> Row:
-        body = {"role": role, "content": [{"type": "text", "text": text}], "timestamp": 1, **more}
-        return record("message", name, parent, message=body)
-
     def reply(name: str, parent: str, text: str, sent: int) -> Row:
-        usage = {
+        used = {
             "input": sent - 700,
             "output": 5,
             "cacheRead": 600,
             "cacheWrite": 100,
             "totalTokens": sent + 5,
         }
-        about = {"provider": "anthropic", "model": LARGE, "stopReason": "stop", "usage": usage}
-        return message(name, parent, "assistant", text, **about)
+        about = {"provider": "anthropic", "model": LARGE, "stopReason": "stop", "usage": used}
+        return message(name, parent, "assistant", [{"type": "text", "text": text}], **about)
 
     rows = [
-        {"type": "session", "version": 3, "id": "s", "timestamp": "2026-01-03T14:00:00.000Z", "cwd": "/w"},
-        message("u1", None, "user", "a" * 40),
-        reply("a1", "u1", "b" * 100, 9_000),
+        *(HEADER, message("u1", None, "user", "a" * 40), reply("a1", "u1", "b" * 100, 9_000)),
         record("compaction", "c1", "a1", summary="s" * 200, firstKeptEntryId="c1", tokensBefore=77_777),
         message("u2", "c1", "user", "e" * 25),
     ]
@@ -213,15 +189,10 @@ def opencode(request: int | None) -> bytes:
     def reply(number: int, words: str, sent: int, **more: Any) -> Row:
         tokens = {"input": sent - 600, "output": 5, "reasoning": 0, "cache": {"read": 500, "write": 100}}
         end = {"type": "step-finish", "reason": "stop", "cost": 0, "tokens": tokens}
-        about = {"modelID": "demo-1", "providerID": "p", "finish": "stop", "tokens": tokens, "cost": 0}
+        about: Row = {"modelID": "demo-1", "providerID": "p", "finish": "stop", "tokens": tokens, "cost": 0}
         time = {"created": number, "completed": number}
-        parent = f"msg_{number - 1:02}"
-        return message(
-            number,
-            "assistant",
-            [{"type": "step-start"}, text(words), end],
-            **{**about, "time": time, "parentID": parent, **more},
-        )
+        about |= {"time": time, "parentID": f"msg_{number - 1:02}"}
+        return message(number, "assistant", [{"type": "step-start"}, text(words), end], **about | more)
 
     rows = [
         message(1, "user", [text("a" * 40)]),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -10,13 +9,10 @@ import pytest
 from inspector import price_session, read_session
 from inspector.session.session import Session
 from inspector.tokens.prices import Price
+from tests.rows import dump
 
 Row = dict[str, Any]
 M = 1_000_000
-
-
-def dump(*rows: Row) -> bytes:
-    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
 
 def total(session: Session) -> float:
@@ -81,8 +77,6 @@ def test_requests_that_are_reported_one_by_one_are_not_billed_again_by_the_sum()
     assert total(copilot(PROMPT, record, reply, same)) == pytest.approx((700 * 3 + 7 * 15) / M)
     assert total(copilot(PROMPT, record, reply, more)) == pytest.approx((1_000 * 3 + 17 * 15) / M)
 
-
-# -- no usage at all ---------------------------------------------------------------------------------------
 
 # -- stream-json -------------------------------------------------------------------------------------------
 

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from inspector import live_context, make_plan, price_session, read_session, replay
-from inspector.session.entries import Boundary, Entry, Usage
 from inspector.session.session import Session
 from inspector.tokens.history import trace_history
 from inspector.tokens.ledger import count_tokens
@@ -64,30 +63,3 @@ def test_the_bill_still_charges_the_parts() -> None:
     by_hand = 3 * 12 * 5 + read * 0.50 + 9_000 * 6.25 + 30_000 * 25
     assert bill.cost.total == pytest.approx(by_hand / M)
     assert not any("cache was rebuilt" in note for note in bill.notes)
-
-
-# -- the window ------------------------------------------------------------------------------------------
-
-
-def claude(model: str, *sizes: int, before: int | None = None, **more: Any) -> Session:
-    """Return replies with contexts of these sizes, then an automatic compaction with a recorded size."""
-    entries = [Entry(id="u")]
-    for number, size in enumerate(sizes):
-        usage = Usage(cache_read=size - 100, output=100)
-        name = f"r{number}"
-        entries.append(
-            Entry(id=name, parent=entries[-1].id, role="assistant", model=model, usage=usage, **more)
-        )
-    if before is not None:
-        boundary = Boundary(trigger="auto", tokens_before=before)
-        entries.append(Entry(id="c", parent=entries[-1].id, kind="compaction", boundary=boundary))
-    return Session(format="claude-code", entries=tuple(entries), leaf=entries[-1].id, model=model)
-
-
-@pytest.mark.parametrize("model", ["claude-haiku-4-5", "claude-opus-4-5", "claude-sonnet-4-5-20250929"])
-def test_an_overflow_that_was_refused_proves_no_larger_window(model: str) -> None:
-    assert window_of(claude(model, 150_000, 190_000, before=203_512)).tokens == 200_000
-
-
-def test_an_answer_above_the_published_window_proves_the_larger_one() -> None:
-    assert window_of(claude("claude-haiku-4-5", 190_000, 240_000)).tokens == M

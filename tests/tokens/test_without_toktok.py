@@ -11,10 +11,6 @@ from typing import Any
 
 import pytest
 
-from inspector.demo import read_demo
-from tests.shared import SHARED, needs_shared
-
-REAL = SHARED / "sessions" / "claude-code--entireio-cli" / "cc-cjk159.jsonl"
 TEXTS = (
     *(
         "",
@@ -64,13 +60,6 @@ def without_toktok(tmp_path: Path) -> dict[str, str]:
     }
 
 
-@pytest.fixture
-def demo(tmp_path: Path) -> Path:
-    path = tmp_path / "session.jsonl"
-    path.write_bytes(read_demo())
-    return path
-
-
 def ask_doors(path: Path, environment: dict[str, str]) -> dict[str, Any]:
     """Return the results of all public functions that count, for a session, in a separate process."""
     done = subprocess.run(
@@ -86,13 +75,10 @@ def ask_doors(path: Path, environment: dict[str, str]) -> dict[str, Any]:
     return answers
 
 
-@pytest.mark.parametrize("path", [None, pytest.param(REAL, marks=needs_shared)], ids=["demo", "real"])
-def test_every_number_is_the_same_without_toktok(
-    path: Path | None, demo: Path, without_toktok: dict[str, str]
-) -> None:
+def test_every_number_is_the_same_without_toktok(file: Path, without_toktok: dict[str, str]) -> None:
     pytest.importorskip("toktok", reason="the extra `fast` is not installed: there is nothing to compare")
-    fast = ask_doors(path or demo, dict(os.environ))
-    plain = ask_doors(path or demo, without_toktok)
+    fast = ask_doors(file, dict(os.environ))
+    plain = ask_doors(file, without_toktok)
     assert "counted by toktok" in fast.pop("source")
     assert "counted by tiktoken" in plain.pop("source")
     assert plain == fast

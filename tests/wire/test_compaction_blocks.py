@@ -7,18 +7,10 @@ from typing import Any
 
 import pytest
 
-from inspector import (
-    check_context,
-    check_request,
-    count_tokens,
-    live_context,
-    read_session,
-    render_request,
-)
+from inspector import check_context, check_request, count_tokens, live_context, read_session, render_request
 from inspector.session.session import Session
 from tests.summaries.test_server_side import BOUND
-
-Json = dict[str, Any]
+from tests.wire.test_checks import Json, assistant, user
 
 BLOCK: Json = {
     "type": "compaction",
@@ -33,17 +25,6 @@ WORDS = {"type": "text", "text": "Done."}
 CALL = {"type": "tool_use", "id": "t1", "name": "Read", "input": {"path": "a.py"}}
 RESULT = {"type": "tool_result", "tool_use_id": "t1", "content": [{"type": "text", "text": "a"}]}
 AGAIN, REST = {**CALL, "id": "t2"}, {**RESULT, "tool_use_id": "t2"}
-
-
-def user(*blocks: Json | str) -> Json:
-    return {
-        "role": "user",
-        "content": [{"type": "text", "text": b} if isinstance(b, str) else b for b in blocks],
-    }
-
-
-def assistant(*blocks: Json) -> Json:
-    return {"role": "assistant", "content": list(blocks)}
 
 
 def read(*messages: Json, **more: Any) -> Session:

@@ -76,10 +76,7 @@ def test_what_no_request_can_say_is_refused_by_the_setting_s_name(rule: Rule, sa
 
 
 def test_every_edit_names_its_beta_header() -> None:
-    assert list_betas(context_management(EDITING)) == [
-        "context-management-2025-06-27",
-        "compact-2026-01-12",
-    ]
+    assert list_betas(context_management(EDITING)) == ["context-management-2025-06-27", "compact-2026-01-12"]
 
 
 @pytest.mark.parametrize(

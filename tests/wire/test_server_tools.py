@@ -25,81 +25,53 @@ from inspector import (
 from inspector.redaction.clean import clean_session, look_through
 from inspector.redaction.redact import Redactor
 from inspector.session.session import Session
-
-Json = dict[str, Any]
+from tests.wire.test_checks import Json, assistant, body, user
 
 WORDS = {"type": "text", "text": "Let me look."}
 DONE = {"type": "text", "text": "That is all."}
 
 
-def served(kind: str, name: str, content: Any, **more: Any) -> tuple[Json, Json]:
+def served(name: str, content: Any, kind: str = "", **more: Any) -> tuple[Json, Json]:
     """Return a call of a server tool and its result."""
     use = {"type": "server_tool_use", "id": f"srvtoolu_{name}", "name": name, "input": {"query": "tides"}}
-    result = {"type": kind, "tool_use_id": f"srvtoolu_{name}", "content": content}
+    result = {"type": f"{kind or name}_tool_result", "tool_use_id": f"srvtoolu_{name}", "content": content}
     return use | more, result | more
 
 
-HIT = {
-    "type": "web_search_result",
-    "url": "https://example.org/t",
-    "title": "Tides",
-    "encrypted_content": "E" * 60,
-}
-PAGE = {
-    "type": "web_fetch_result",
-    "url": "https://example.org/t",
-    "content": {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "High"}},
-}
+def mcp_call(content: Any, failed: bool) -> tuple[Json, Json]:
+    """Return a call of an MCP server's tool and its result."""
+    use = {"type": "mcp_tool_use", "id": "mcptoolu_1", "name": "query", "server_name": "db", "input": {}}
+    result = {"type": "mcp_tool_result", "tool_use_id": "mcptoolu_1", "is_error": failed, "content": content}
+    return use, result
+
+
+SITE = {"url": "https://example.org/t"}
+HIT = {"type": "web_search_result", **SITE, "title": "Tides", "encrypted_content": "E" * 60}
+SOURCE = {"type": "text", "media_type": "text/plain", "data": "High"}
+PAGE = {"type": "web_fetch_result", **SITE, "content": {"type": "document", "source": SOURCE}}
 RAN = {"stdout": "42", "stderr": "", "return_code": 0, "content": []}
 CALLER = {"caller": {"type": "code_execution_20250825", "tool_id": "srvtoolu_code_execution"}}
+ADVICE = {"type": "advisor_redacted_result", "encrypted_content": "x"}
+REFUSED = {"type": "web_search_tool_result_error", "error_code": "unavailable"}
+CREATED = {"type": "text_editor_code_execution_create_result", "is_file_update": False}
+TOOLS_FOUND = {"tool_references": [{"type": "tool_reference", "tool_name": "f"}]}
+FOUND = {"type": "tool_search_tool_search_result", **TOOLS_FOUND}
 PAIRS = {
-    "advisor": served("advisor_tool_result", "advisor", {"type": "advisor_result", "text": "use sqlite"}),
-    "advisor redacted": served(
-        "advisor_tool_result", "advisor", {"type": "advisor_redacted_result", "encrypted_content": "x"}
-    ),
-    "web search": served("web_search_tool_result", "web_search", [HIT, HIT]),
-    "web search, one": served("web_search_tool_result", "web_search", [HIT]),
-    "web search, none": served("web_search_tool_result", "web_search", []),
-    "web search, error": served(
-        "web_search_tool_result",
-        "web_search",
-        {"type": "web_search_tool_result_error", "error_code": "unavailable"},
-    ),
-    "web search by code": served("web_search_tool_result", "web_search", [HIT], **CALLER),
-    "web fetch": served("web_fetch_tool_result", "web_fetch", PAGE),
-    "code": served("code_execution_tool_result", "code_execution", {"type": "code_execution_result", **RAN}),
-    "bash": served(
-        "bash_code_execution_tool_result",
-        "bash_code_execution",
-        {"type": "bash_code_execution_result", **RAN},
-    ),
-    "text editor": served(
-        "text_editor_code_execution_tool_result",
-        "text_editor_code_execution",
-        {"type": "text_editor_code_execution_create_result", "is_file_update": False},
-    ),
-    "tool search": served(
-        "tool_search_tool_result",
-        "tool_search_tool_regex",
-        {
-            "type": "tool_search_tool_search_result",
-            "tool_references": [{"type": "tool_reference", "tool_name": "f"}],
-        },
-    ),
-    "mcp": (
-        {"type": "mcp_tool_use", "id": "mcptoolu_1", "name": "query", "server_name": "db", "input": {}},
-        {
-            "type": "mcp_tool_result",
-            "tool_use_id": "mcptoolu_1",
-            "is_error": True,
-            "content": [{"type": "text", "text": "no such table"}],
-        },
-    ),
-    "mcp, plain": (
-        {"type": "mcp_tool_use", "id": "mcptoolu_1", "name": "query", "server_name": "db", "input": {}},
-        {"type": "mcp_tool_result", "tool_use_id": "mcptoolu_1", "is_error": False, "content": "7 rows"},
-    ),
-    "a tool of tomorrow": served("song_tool_result", "song", [{"type": "verse", "text": "la"}]),
+    "advisor": served("advisor", {"type": "advisor_result", "text": "use sqlite"}),
+    "advisor redacted": served("advisor", ADVICE),
+    "web search": served("web_search", [HIT, HIT]),
+    "web search, one": served("web_search", [HIT]),
+    "web search, none": served("web_search", []),
+    "web search, error": served("web_search", REFUSED),
+    "web search by code": served("web_search", [HIT], **CALLER),
+    "web fetch": served("web_fetch", PAGE),
+    "code": served("code_execution", {"type": "code_execution_result", **RAN}),
+    "bash": served("bash_code_execution", {"type": "bash_code_execution_result", **RAN}),
+    "text editor": served("text_editor_code_execution", CREATED),
+    "tool search": served("tool_search_tool_regex", FOUND, "tool_search"),
+    "mcp": mcp_call([{"type": "text", "text": "no such table"}], failed=True),
+    "mcp, plain": mcp_call("7 rows", failed=False),
+    "a tool of tomorrow": served("song", [{"type": "verse", "text": "la"}]),
 }
 """A call and its result, of every kind."""
 
@@ -110,22 +82,6 @@ def client(name: str = "t1", **more: Any) -> Json:
 
 def output(name: str = "t1") -> Json:
     return {"type": "tool_result", "tool_use_id": name, "content": [{"type": "text", "text": "a"}]}
-
-
-def user(*blocks: Json | str) -> Json:
-    return {"role": "user", "content": [_block(block) for block in blocks]}
-
-
-def assistant(*blocks: Json | str) -> Json:
-    return {"role": "assistant", "content": [_block(block) for block in blocks]}
-
-
-def _block(block: Json | str) -> Json:
-    return {"type": "text", "text": block} if isinstance(block, str) else block
-
-
-def body(*messages: Json, **more: Any) -> Json:
-    return {"model": "claude-opus-4-6", "max_tokens": 100, "messages": list(messages), **more}
 
 
 def read(request: Json) -> Session:
@@ -235,7 +191,7 @@ def test_no_secret_of_a_server_tool_passes_redaction() -> None:
     """This includes the stored fields of the provider's block."""
     secret = "ghp_" + "abcdEFGH1234" * 3
     advice = {"type": "advisor_result", "text": f"TOKEN={secret}"}
-    pair = served("advisor_tool_result", "advisor", advice, note=f"TOKEN={secret}")
+    pair = served("advisor", advice, note=f"TOKEN={secret}")
     session = read(body(user("Go."), assistant(*pair, DONE)))
     redactor = Redactor()
     look_through(session, session.path, redactor)
