@@ -7,7 +7,7 @@ afterEach(close);
 
 test("unsupported statements of a recorded summary are underlined and listed; other blocks are not checked", async () => {
   const text = "A <b>shadow</b> branch";
-  const sentence = "Line 1 names the path shadow; nothing it summarises does.";
+  const sentence = "Line 1 names the path shadow; nothing in what it summarises does.";
   const mark = { line: 1, start: 5, end: 11, words: "shadow", what: "path", sentence };
   const stand: Stand = ({ type }) => {
     if (type === "body")

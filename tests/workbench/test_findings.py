@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from inspector import Session, lint, make_plan, open_demo
-from inspector.demo import CONSTRAINT, LOST_PATH
+from inspector import Session, lint, make_plan, open_demo, read_session
+from inspector.demo import CONSTRAINT, LOST_PATH, read_demo
 from inspector.facts.lint.check import LOSSES
 from inspector.facts.regret import find_regret
 from inspector.facts.trace import trace_recorded
 from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.payloads.findings import MOST_TO_CHECK
 from inspector.workbench.queries import answer_query
+from inspector.workbench.written_summaries import keep
 from tests.shared import SHARED, needs_shared, open_shared
 
 OFFSETS = {"number": 0, "kind": "file", "form": LOST_PATH}
@@ -136,3 +138,35 @@ def test_a_fix_costs_what_the_next_request_grows_by(pick: str, form: str) -> Non
         after = ask(model, "story", pick="plan", place=place, number=0, kind="file", form=form)
         ((plan),) = [one for one in after["outcomes"] if one["id"] == "plan"]
         assert plan["outcome"] in ("verbatim", "quoted")
+
+
+def test_lines_of_a_summary_without_a_source_are_listed_apart() -> None:
+    """`lint` has them as CI008; they are no facts, and the tab does not count them."""
+    model = WorkbenchModel(open_demo(), "flue")
+    model.answer({"look": "plan"})
+    place = model.plan.place or 0
+    assert ask(model, "findings", look="plan", place=place)["ungrounded"] == []
+    plan = model.plan.with_summary("Fixed src/nowhere.py with 32171 retries.")
+    model.written = keep((), plan, plan.checkpoint)
+    model.answer({"look": "plan", "pins": []})
+    reply = ask(model, "findings", look="plan", place=place)
+    found = [item.sentence for item in lint(model.session, model.plan, "CI008")]
+    assert len(found) == 2 and reply["ungrounded"] == found
+    assert reply["total"] == sum(group["count"] for group in reply["groups"])
+
+
+def test_a_recorded_summary_has_the_lines_without_a_source_of_the_check() -> None:
+    rows = [json.loads(line) for line in read_demo().splitlines()]
+    summary = next(row for row in rows if row.get("isCompactSummary"))
+    content = summary["message"]["content"]
+    words = "\n\nFixed src/nowhere.py as well."
+    if isinstance(content, str):
+        summary["message"]["content"] = content + words
+    else:
+        content[-1]["text"] += words
+    session = read_session("\n".join(map(json.dumps, rows)).encode())
+    found = [item.sentence for item in lint(session, rules="CI008")]
+    assert len(found) == 1 and "nothing in what it summarises does" in found[0]
+    opened = open_model(session)
+    reply = ask(opened, "findings", look="recorded:1", place=opened.plan.place or 0)
+    assert reply["ungrounded"] == found
