@@ -347,6 +347,8 @@ def draw_plan(
     pack.add("after_total", table.total)
     pack.add("after_sections", sections.ravel())
     pack.add("summary_tokens", table.summary)
+    if plan.notice is not None:
+        pack.add("added_tokens", plan.notice.sections.sum(axis=1))
     sums = count_left(plan)
     pack_left(pack, sums)
     is_uncut = plan.edits.cut is None and plan.edits.since is None
