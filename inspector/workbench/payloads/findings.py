@@ -340,6 +340,7 @@ def list_ungrounded(
     """
     plan, whole = listing.plan, listing.whole
     written = plan.checkpoint
+    key: tuple[str, ...]
     if recorded is not None:
         trace, key = recorded.trace, (recorded.entry.id,)
     elif written is not None and not written.deterministic and plan.summarises and is_whole(plan.session):
