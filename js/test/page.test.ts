@@ -174,12 +174,12 @@ describe("a page without a kernel", () => {
       { type: "story", pick: "recorded:1", number: 7, place: 3 },
       { type: "summary", place: 3 },
     ];
-    for (const question of questions) expect((await ask(question))["type"]).toBe(question.type);
+    for (const question of questions) expect((await ask(question)).type).toBe(question.type);
     const moved = await want({ cut: scene.entryIds[3] as string });
     expect([moved.cut.place, moved.policy, host.get("_error")]).toEqual([3, "flue", ""]);
-    for (const question of questions) expect((await ask(question))["sentence"]).toMatch(/kernel/);
+    for (const question of questions) expect((await ask(question)).sentence).toMatch(/kernel/);
     await want({ cut: "" });
-    for (const question of questions) expect((await ask(question))["type"]).toBe(question.type);
+    for (const question of questions) expect((await ask(question)).type).toBe(question.type);
   });
 
   it("knows the texts that it holds", async () => {
