@@ -14,10 +14,12 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any, get_args
 
 import inspector
 from inspector.facts.lint.codes import LINT_CODES
+from inspector.formats.json_lines import Reader
 from inspector.formats.places import PLACES
 from inspector.formats.readers import READERS
 from inspector.policies.base_rule import Rule
@@ -214,15 +216,25 @@ def _formats() -> Iterator[str]:
         places.setdefault(place.harness, []).append(where)
     rows = []
     for reader in READERS:
-        read = reader.read.func if isinstance(reader.read, partial) else reader.read
-        about = (inspect.getdoc(inspect.getmodule(read)) or "").split("\n\n")[0]
-        rows.append((f"`{reader.name}`", reader.title, about, "yes" if reader.start else ""))
+        about = (inspect.getdoc(_find_module(reader)) or "").split("\n\n")[0]
+        content = re.sub(r"^Read (and write )?", "", about)
+        content = content[:1].upper() + content[1:]
+        rows.append((f"`{reader.name}`", reader.title, content, "yes" if reader.start else ""))
     yield from _table(("format", "harness", "content of a file", "followed while it grows"), rows)
     yield "Where `sessions()` looks:\n"
     yield from _table(
         ("harness", "places"),
         [(name, ", ".join(f"`{place}`" for place in dict.fromkeys(where))) for name, where in places.items()],
     )
+
+
+def _find_module(reader: Reader) -> ModuleType | None:
+    """Return the module of a format: the one that judges its files. Readers share the code that reads lines
+    and documents."""
+    sniff: Any = reader.sniff
+    while isinstance(sniff, partial):
+        sniff = sniff.keywords.get("judge", sniff.func)
+    return inspect.getmodule(sniff)
 
 
 def _errors() -> Iterator[str]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import runpy
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from inspector.formats.readers import READERS
 from tests.test_floors import ROOT
 
 pytest.importorskip("sphinx", reason="the documentation's tools are not installed")
@@ -16,6 +18,17 @@ pytest.importorskip("sphinx", reason="the documentation's tools are not installe
 @pytest.fixture(scope="module")
 def conf() -> dict[str, Any]:
     return runpy.run_path(str(ROOT / "notebooks" / "conf.py"))
+
+
+def test_the_table_of_formats_describes_each_file_and_no_shared_code(tmp_path: Path) -> None:
+    runpy.run_path(str(ROOT / "notebooks" / "reference.py"))["write_reference"](tmp_path)
+    rows = [row.split(" | ") for row in (tmp_path / "formats.md").read_text("utf-8").splitlines()]
+    content = {row[0].strip("| `"): row[2] for row in rows if row[0].startswith("| `") and len(row) == 4}
+    assert content["codex"].startswith("Rollouts of OpenAI Codex")
+    assert content["flue"].startswith("Flue's persisted sessions")
+    assert len(content) == len(READERS)
+    # Only two harnesses with one reader, and the exports of two services, have the same words.
+    assert len(set(content.values())) >= len(content) - 3
 
 
 def test_every_stored_figure_is_drawn_on_its_page(conf: dict[str, Any]) -> None:

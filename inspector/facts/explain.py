@@ -150,7 +150,7 @@ def _name_source(traced: TracedFact, passage: Passage | None) -> str:
     ):
         return _place(scene, passage.ref).capitalize()
     if scene.plan is not None:
-        return "The summary of this plan"
+        return "The placeholder for the summary" if scene.plan.is_unwritten else "The summary of this plan"
     number = _number(scene)
     return "The summary" if number == 1 else f"The {_ordinal(number)} summary"
 

@@ -69,7 +69,7 @@ class UngroundedLine(NamedTuple):
         words = cut_text(self.words, 120)
         if self.what == "user":
             return f'Line {self.line} gives the user the words "{words}"; only the model said them.'
-        return f"Line {self.line} names the {self.what} {words}; nothing it summarises does."
+        return f"Line {self.line} names the {self.what} {words}; nothing in what it summarises does."
 
 
 _AMOUNTS = re.compile(r"\d[\w.]*(?:/\d[\w.]*)+")
@@ -167,7 +167,7 @@ def check_grounding(summary: str, sources: Sources) -> tuple[UngroundedLine, ...
 
     >>> sources = Sources(["I fixed src/a.py; 12 passed."])
     >>> check_grounding("Fixed src/b.py, 12 tests pass.", sources)[0].sentence
-    'Line 1 names the path src/b.py; nothing it summarises does.'
+    'Line 1 names the path src/b.py; nothing in what it summarises does.'
     """
     lines: dict[tuple[int, str], UngroundedLine] = {}
     for number, line in enumerate(summary.split("\n"), 1):
@@ -286,17 +286,17 @@ def ground_recorded(session: Session) -> tuple[Grounding, ...]:
     >>> [grounding.read for grounding in ground_recorded(open_demo())]
     [True]
     """
-    out = []
-    for i in session.path:
-        if session.tree.sort[i] != COMPACTION:
-            continue
-        entry = session.entries[i]
-        text = entry.text
-        before = session.at(find_parent(session, entry))
-        whole = is_whole(before)
-        unfounded = check_grounding(blank_frame(text), gather_sources(before, i)) if whole else ()
-        out.append(Grounding(entry.id, bool(text), unfounded, whole))
-    return tuple(out)
+    return tuple(ground_entry(session, i) for i in session.path if session.tree.sort[i] == COMPACTION)
+
+
+def ground_entry(session: Session, i: int) -> Grounding:
+    """Check the summary of one recorded compaction, by the index of its entry, as `ground_recorded` does."""
+    entry = session.entries[i]
+    text = entry.text
+    before = session.at(find_parent(session, entry))
+    whole = is_whole(before)
+    unfounded = check_grounding(blank_frame(text), gather_sources(before, i)) if whole else ()
+    return Grounding(entry.id, bool(text), unfounded, whole)
 
 
 def ground_plan(plan: Plan, text: str) -> tuple[UngroundedLine, ...]:

@@ -9,7 +9,7 @@ This module holds the values only: `trace.py` builds them, `explain.py` and `fix
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, SupportsIndex, overload
@@ -375,6 +375,29 @@ class Trace(Framed):
 
     def __len__(self) -> int:
         return len(self.number)
+
+    def keys(self) -> KeysView[tuple[str, str]]:
+        """The kind and the form of each fact, as of `session.facts`."""
+        return self._named.keys()
+
+    def values(self) -> ValuesView[TracedFact]:
+        """Every traced fact; so does iterating over the trace itself."""
+        return self._named.values()
+
+    def items(self) -> ItemsView[tuple[str, str], TracedFact]:
+        """Every traced fact under its kind and form, as of `session.facts`.
+
+        >>> from inspector.demo import open_demo
+        >>> from inspector.facts.trace import trace_recorded
+        >>> trace = trace_recorded(open_demo())[0]
+        >>> all(trace[name] is traced for name, traced in trace.items())
+        True
+        """
+        return self._named.items()
+
+    @cached_property
+    def _named(self) -> dict[tuple[str, str], TracedFact]:
+        return {(traced.fact.kind, traced.fact.form): traced for traced in self.traced}
 
     def _find_listed(self, form: str, kind: str | None = None) -> TracedFact | None:
         """Find a fact by its form; without a kind also by its words, which single spaces part: macOS writes

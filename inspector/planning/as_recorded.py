@@ -11,7 +11,7 @@ from ..policies.builtin.recorded import RECORDED
 from ..policies.rules.carry_file_operations import CarryFileOperations, collect
 from ..policies.table import Table
 from ..session.entries import Entry
-from ..session.queries import find_kept_place, find_next_compaction, is_sealed
+from ..session.queries import find_kept_place, find_moment_before, find_next_compaction, is_sealed
 from ..session.session import Session
 from ..text import brief
 from ..tokens.recorded_sizes import find_sealed_summary
@@ -59,7 +59,9 @@ def find_recorded(session: Session, cuts: CutPoints) -> RecordedCut:
     """
     entry = find_next_compaction(session)
     if entry is None:
-        raise PolicyError(RECORDED.name, "the file records no compaction right after this moment")
+        before = find_moment_before(session)
+        advice = f"; the one that ends here is planned at {brief(before)}" if before else ""
+        raise PolicyError(RECORDED.name, f"the file records no compaction right after this moment{advice}")
     place = find_kept_place(session, entry)
     since = _find_since(session, entry)
     since = since if cuts.starts[since] else 0

@@ -160,6 +160,20 @@ def find_next_compaction(session: Session) -> Entry | None:
     return None
 
 
+def find_moment_before(session: Session) -> str | None:
+    """Return the leaf right before the recorded compaction that the session's leaf is; None for any other.
+
+    >>> from inspector import open_demo
+    >>> session = open_demo()
+    >>> row = session.compactions[0]
+    >>> find_moment_before(session.at(row.entry)) == session[row.entry].parent
+    True
+    """
+    entry = None if session.leaf is None else session[session.leaf]
+    is_compaction = entry is not None and session.tree.sort[session.index[entry.id]] == COMPACTION
+    return find_parent(session, entry) if entry is not None and is_compaction else None
+
+
 def since_compaction(session: Session) -> int:
     """Return the first live position after the last compaction; 0 if there was none."""
     live, after = session.live, 0

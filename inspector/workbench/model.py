@@ -29,6 +29,7 @@ from ..replays.act_positions import check_acts
 from ..replays.engine import ReplayTask
 from ..replays.run import Run
 from ..replays.scenario import Scenario, read_scenario
+from ..session.queries import find_moment_before, find_next_compaction
 from ..session.session import Session
 from ..text import join_words, printable
 from ..tokens.history import History, trace_history
@@ -447,7 +448,7 @@ class WorkbenchModel:
         """Return all of `INPUTS`, each with its type, without those that no longer apply."""
         whole = {name: inputs.get(name, self.inputs[name]) for name in INPUTS}
         check_inputs(whole)
-        whole = self._follow_look(whole)
+        whole = self._step_before(self._follow_look(whole))
         if not self._answered:
             return whole
         settled = carry_over(whole, self.inputs)
@@ -470,6 +471,15 @@ class WorkbenchModel:
             rest = [f"another of the {len(marks):,} that the file records"] if more > 0 else []
             raise EditError("look", look[:60], f"must be {join_words([*names, *rest], 'or')}")
         return {**inputs, "at": mark.at if at == self.inputs["at"] else at}
+
+    def _step_before(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Move to the point in time right before a recorded compaction, if that compaction is to be planned
+        as recorded and its own entry, as in a row of `session.compactions`, is the point in time."""
+        if inputs["policy"] != RECORDED.name or not inputs["at"]:
+            return inputs
+        moment = self._moment(inputs["at"])
+        before = None if find_next_compaction(moment) is not None else find_moment_before(moment)
+        return inputs if before is None else {**inputs, "at": before}
 
     def _compare(self, plan: Plan, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """Return plan B if it changed. If it cannot be made, `refused` says why and plan A stays."""

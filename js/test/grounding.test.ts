@@ -7,7 +7,7 @@ afterEach(close);
 
 test("unsupported statements of a recorded summary are underlined and listed; other blocks are not checked", async () => {
   const text = "A <b>shadow</b> branch";
-  const sentence = "Line 1 names the path shadow; nothing it summarises does.";
+  const sentence = "Line 1 names the path shadow; nothing in what it summarises does.";
   const mark = { line: 1, start: 5, end: 11, words: "shadow", what: "path", sentence };
   const stand: Stand = ({ type }) => {
     if (type === "body")
@@ -80,4 +80,20 @@ test("a summary that could not be checked says so", async () => {
   dispose();
   const text = await showSummary({ type: "error", sentence: "It was stopped." });
   expect(text).toContain("not checked: It was stopped.");
+});
+
+test("Findings lists the lines of a summary without a source apart, and counts none of them", async () => {
+  const lines = ["Line 1 names the number 32; nothing in what it summarises does."];
+  const stand: Stand = ({ type }) =>
+    type === "findings"
+      ? {
+          ...{ type, look: "plan", label: "this plan", total: 0, groups: [], unchecked: "", known: true },
+          ...{ sentence: "No essential fact is missing.", ungrounded: lines },
+        }
+      : undefined;
+  await open({ tab: "findings" }, {}, stand);
+  await settle();
+  expect(find("ungrounded").querySelector("h3")?.textContent).toBe("Only in the summary 1");
+  expect([...find("ungrounded").querySelectorAll("li")].map(line => line.textContent)).toEqual(lines);
+  expect(find("tab-findings").textContent).toBe("Findings");
 });

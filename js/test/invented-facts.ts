@@ -199,6 +199,7 @@ export const inventFacts = (blocks: readonly InventedFacts[], many = 230) => {
       total: findingRows.length,
       groups,
       unchecked: "",
+      ungrounded: [],
       known: true,
       sentence: "",
     };
@@ -222,7 +223,7 @@ export const inventFacts = (blocks: readonly InventedFacts[], many = 230) => {
     if (type === "findings") return { ...findings(message.look ?? ""), type, id };
     if (type === "regret") return { ...regret(), type, id };
     if (type !== "grounding") return undefined;
-    const sentence = "Line 1 names the path shadow; nothing it summarises does.";
+    const sentence = "Line 1 names the path shadow; nothing in what it summarises does.";
     return { type, id, marks: [{ start: 3, end: 9, sentence }], hidden: 0, read: true };
   };
   return { rows, list, story, findings, regret, answer };

@@ -157,6 +157,38 @@ describe("a page without a kernel", () => {
     expect(host.get("_error")).toBe("");
   });
 
+  it("answers about the plan that it was exported with, not about another one at the same place", async () => {
+    // A cut by hand, at the place of a recorded one, leaves it for a policy whose summary is not written yet.
+    const plan = hold("flue");
+    const policies = ["|", "recorded", "flue", "flue"];
+    const drawn = { ...plan.drawn, policy: policies, summary: ["|", { by: "the file" }, null, null] };
+    const places = [3, CUT];
+    const told = {
+      "findings plan": { total: 1 },
+      "losses plan": { total: 1 },
+      "story recorded:1 7": { number: 7 },
+      "story plan 7": { number: 7 },
+    };
+    const held = { ...plan, places, drawn, summaries: { 3: [3, 0, 1] } } as unknown as HeldPlan;
+    const { host, want, ask } = open({
+      ...{ plan: held, told },
+      wanted: { ...content.wanted, policy: "recorded", look: "plan" },
+    });
+    host.set("policy", "recorded");
+    const questions = [
+      { type: "findings", look: "plan", place: 3 },
+      { type: "losses", place: 3 },
+      { type: "story", pick: "recorded:1", number: 7, place: 3 },
+      { type: "summary", place: 3 },
+    ];
+    for (const question of questions) expect((await ask(question)).type).toBe(question.type);
+    const moved = await want({ cut: scene.entryIds[3] as string });
+    expect([moved.cut.place, moved.policy, host.get("_error")]).toEqual([3, "flue", ""]);
+    for (const question of questions) expect((await ask(question)).sentence).toMatch(/kernel/);
+    await want({ cut: "" });
+    for (const question of questions) expect((await ask(question)).type).toBe(question.type);
+  });
+
   it("knows the texts that it holds", async () => {
     const { ask } = open();
     expect(await ask({ type: "rows", from: 0, to: 5 })).toMatchObject({

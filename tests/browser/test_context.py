@@ -206,3 +206,11 @@ def test_W2_17_the_recorded_and_the_planned_summary_stand_side_by_side(
     page.get_by_test_id("summarise").click()
     expect(page.get_by_test_id("writer-extractive")).to_be_hidden()
     expect(recorded).to_be_visible()
+
+
+def test_a_single_fact_in_both_is_said_in_the_singular(page: Page, open_workbench: OpenWorkbench) -> None:
+    fill_page(page, 1400, 900)
+    session = chain(user("Never push."), said("Yes."), user("Go on."))
+    open_workbench(session, policy="keep-recent-turns", tab="context")
+    both = page.get_by_test_id("facts-in-both")
+    expect(both.get_by_role("heading")).to_have_text("In both 1 essential fact that both keep")

@@ -201,6 +201,11 @@ def test_a_reader_marks_the_opening_claim_not_lost_and_takes_that_back(
     expect(group.get_by_test_id("finding")).to_have_count(1)
     left = int(page.get_by_test_id("tab-findings").inner_text().removeprefix("Findings"))
     assert left < shown
+    # The pager counts what the tab counts, at every width.
+    pager = page.get_by_role("navigation", name="Findings")
+    page.set_viewport_size({"width": 600, "height": 900})
+    expect(pager).to_contain_text(f"{left} left")
+    page.set_viewport_size({"width": 1800, "height": 900})
     assert count() == (findings - (shown - left), harm - 1)
 
     opened.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 from inspector.session.session import Session
+from inspector.workbench.payloads.sections import format_tokens
 from tests.browser.conftest import OpenWorkbench
 from tests.browser.hand import fill_page
 from tests.browser.screen import wait_until_still
@@ -65,3 +66,21 @@ def test_no_threshold_crosses_the_words_of_a_bar(page: Page, open_workbench: Ope
     assert words
     for text, ground in words:
         assert ground.startswith("rgb("), (text, ground)
+
+
+def test_what_a_policy_adds_at_the_cut_is_not_counted_as_kept(
+    page: Page, open_workbench: OpenWorkbench
+) -> None:
+    """Claude Code attaches files again behind its summary; the lanes and the list of blocks keep none."""
+    fill_page(page, 1400, 900)
+    workbench = open_workbench(policy="claude-code", cut="end")
+    plan = workbench.plan
+    assert plan.notice is not None and plan.place is not None
+    added = int(plan.notice.sections[plan.place].sum())
+    assert added > 0
+    words = page.locator("[data-row=after] .ci-bar-words")
+    expect(words).to_contain_text(f"added {format_tokens(added)}")
+    expect(words).not_to_contain_text("kept")
+    figure = page.get_by_test_id("added")
+    expect(figure).to_contain_text(f"{added:,}")
+    expect(figure).to_contain_text("attached again")

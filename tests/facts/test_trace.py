@@ -336,3 +336,12 @@ def test_a_recorded_compaction_is_traced_the_same_way(session: Session) -> None:
     for regret in find_regret(session, facts, count_tokens(session, LENGTH)):
         assert regret.traced.stood
         assert regret.tokens >= 0
+
+
+def test_a_trace_has_the_views_of_a_mapping_as_the_facts_have() -> None:
+    session = open_demo()
+    trace = trace_recorded(session)[0]
+    assert [*trace.values()] == [*trace] == [*trace.traced]
+    assert [*trace.keys()] == [(traced.fact.kind, traced.fact.form) for traced in trace]
+    assert {*trace.keys()} <= {*session.facts.keys()}
+    assert all(traced.fact.form == session.facts[name].form for name, traced in trace.items())

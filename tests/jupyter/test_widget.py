@@ -17,6 +17,7 @@ from traitlets import TraitError
 from inspector.demo import open_demo, read_demo
 from inspector.errors import EditError, PolicyError, ReadError
 from inspector.jupyter.widget import Workbench
+from inspector.planning.planner import make_plan
 from inspector.session.session import Session
 
 
@@ -203,3 +204,25 @@ def test_nothing_is_left_in_the_browser_of_a_file_that_does_not_open(
         Workbench(tmp_path / "notes.jsonl")
     opened = [message["message"] for message in sent]
     assert opened.count("comm_close") == 1 and opened[-1] == "comm_close"
+
+
+def test_the_entry_of_a_row_of_the_compactions_leads_to_that_compaction(session: Session) -> None:
+    row = session.compactions[0]
+    workbench = Workbench(session, "recorded", at=row.entry)
+    assert workbench.at == session[row.entry].parent
+    assert workbench.plan.policy.name == "recorded" and workbench.plan.checkpoint is not None
+    workbench.close()
+
+
+def test_a_moment_after_a_compaction_names_the_moment_before_it(session: Session) -> None:
+    row = session.compactions[0]
+    before = session[row.entry].parent
+    assert before is not None
+    with pytest.raises(PolicyError, match=f"is planned at {before[:8]}"):
+        make_plan(session.at(row.entry), policy="recorded")
+
+
+def test_a_recorded_plan_b_prints_in_one_line(session: Session) -> None:
+    workbench = Workbench(session, versus={"recorded": True})
+    assert repr(workbench.other).startswith("DrawnPlan(") and len(repr(workbench.other)) < 120
+    workbench.close()

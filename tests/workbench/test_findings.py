@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from inspector import Session, lint, make_plan, open_demo
-from inspector.demo import CONSTRAINT, LOST_PATH
+from inspector import Session, lint, make_plan, open_demo, read_session
+from inspector.demo import CONSTRAINT, LOST_PATH, read_demo
 from inspector.facts.lint.check import LOSSES
 from inspector.facts.regret import find_regret
 from inspector.facts.trace import trace_recorded
@@ -17,6 +18,7 @@ from inspector.session.blocks import Text, ToolOutput
 from inspector.session.entries import Entry
 from inspector.workbench.model import WorkbenchModel
 from inspector.workbench.payloads.findings import MOST_TO_CHECK
+from inspector.workbench.written_summaries import keep
 from tests.shared import SHARED, needs_shared, open_shared
 from tests.telling import compact
 from tests.test_cuts import build, say, user
@@ -145,3 +147,35 @@ def test_words_of_a_recorded_summary_that_nothing_before_it_has_are_marked() -> 
     assert "\n".join(lines)[mark["start"] : mark["end"]] == "src/ghost.py"
     assert told["hidden"] == 1, "the last line is beyond the text that is shown"
     assert ask(model, "rows", **{"from": 1, "to": 2})["rows"][0]["label"] == "output of an unknown call"
+
+
+def test_lines_of_a_summary_without_a_source_are_listed_apart() -> None:
+    """`lint` has them as CI008; they are no facts, and the tab does not count them."""
+    model = WorkbenchModel(open_demo(), "flue")
+    model.answer({"look": "plan"})
+    place = model.plan.place or 0
+    assert ask(model, "findings", look="plan", place=place)["ungrounded"] == []
+    plan = model.plan.with_summary("Fixed src/nowhere.py with 32171 retries.")
+    model.written = keep((), plan, plan.checkpoint)
+    model.answer({"look": "plan", "pins": []})
+    reply = ask(model, "findings", look="plan", place=place)
+    found = [item.sentence for item in lint(model.session, model.plan, "CI008")]
+    assert len(found) == 2 and reply["ungrounded"] == found
+    assert reply["total"] == sum(group["count"] for group in reply["groups"])
+
+
+def test_a_recorded_summary_has_the_lines_without_a_source_of_the_check() -> None:
+    rows = [json.loads(line) for line in read_demo().splitlines()]
+    summary = next(row for row in rows if row.get("isCompactSummary"))
+    content = summary["message"]["content"]
+    words = "\n\nFixed src/nowhere.py as well."
+    if isinstance(content, str):
+        summary["message"]["content"] = content + words
+    else:
+        content[-1]["text"] += words
+    session = read_session("\n".join(map(json.dumps, rows)).encode())
+    found = [item.sentence for item in lint(session, rules="CI008")]
+    assert len(found) == 1 and "nothing in what it summarises does" in found[0]
+    opened = open_model(session)
+    reply = ask(opened, "findings", look="recorded:1", place=opened.plan.place or 0)
+    assert reply["ungrounded"] == found

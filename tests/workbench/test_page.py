@@ -36,6 +36,8 @@ from inspector.workbench.queries import answer_query
 from tests.exported import all_texts, read_at, unpack_code, unpack_page
 from tests.redaction.test_redact import PLANTED
 from tests.shared import SHARED, needs_shared
+from tests.test_cuts import build as build_session
+from tests.test_cuts import say, user
 from tests.workbench.asking import open_model
 
 SECRETS = [secret for kind, (_, secret) in PLANTED.items()]
@@ -178,6 +180,15 @@ def test_without_scripts_a_page_says_what_it_is_and_what_was_left_out(plain: pag
     assert "This page works with scripts" in still
     assert all(html.escape(note) in still for note in plain.notes)
     assert any("redacted" in note for note in plain.notes)
+
+
+def test_a_page_says_what_kinds_of_passages_it_redacted() -> None:
+    """A session without a secret has names of people in its paths and addresses."""
+    words = "Look into /home/ada/app and write to ada@tidepool.dev."
+    session = build_session(user(words), say("Yes."), user("Go."))
+    (note,) = [note for note in page.make(WorkbenchModel(session, "flue")).notes if "redacted" in note]
+    assert "a user's name in the path of a home directory" in note and "an e-mail address" in note
+    assert "passages were redacted: " in note
 
 
 def test_the_review_names_what_the_page_leaves_out(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ from ..regret import find_regret
 from ..results import is_check, says_failure, tells_error
 from ..settled import is_answered
 from ..terms import read_terms
-from ..trace import trace_moves, trace_recorded
+from ..trace import find_whole, trace_facts, trace_moves, trace_recorded
 from ..traced import Trace, TracedFact, find_verdict
 from ..wording import write
 from .codes import (
@@ -101,7 +101,7 @@ def lint(
     'src/tidepool/calendar/offsets.py'
     """
     expect("lint", session=(session, Session), ledger=(ledger, Ledger, None), summary=(summary, str, None))
-    chosen, unchecked = choose(rules), ""
+    chosen, unchecked, unwritten = choose(rules), "", 0
     if summary is not None and policy is None:
         words = cut_text(summary, LONGEST)
         raise EditError("summary", words, "it is checked in the plan of a policy; name one (policy=)")
@@ -126,10 +126,19 @@ def lint(
         if "CI008" in chosen and written is not None and not written.deterministic and plan.summarises:
             with faults.isolate("CI008"):
                 lines = ground_plan(plan, written.text) if is_whole(plan.session) else ()
-                findings += _report_ungrounded(lines, findings, plan=plan)
+                findings += report_ungrounded(lines, findings, plan=plan)
         findings.sort(key=_rank_severity)
+        unwritten = _count_unwritten(plan, session, chosen)
     findings = [finding for finding in findings if finding.code in chosen]
-    return LintReport(tuple(findings), checked, tuple(faults), unchecked, session)
+    return LintReport(tuple(findings), checked, tuple(faults), unchecked, session, unwritten)
+
+
+def _count_unwritten(plan: Plan, session: Session, chosen: frozenset[str]) -> int:
+    """Count the losses that only the unwritten summary of a plan can avert, as the workbench lists them."""
+    if not plan.is_unwritten:
+        return 0
+    bare = check_trace(trace_facts(find_whole(plan).facts, plan, placeholder=False), session, plan)
+    return sum(item.code in _RANKS and item.code in chosen for item in bare)
 
 
 def _tell_unneeded(plan: Plan) -> str:
@@ -216,7 +225,7 @@ def _check_recorded(
         with faults.isolate("CI008"):
             for grounding in ground_recorded(session):
                 own = [finding for finding in findings if finding.entry == grounding.entry]
-                findings += _report_ungrounded(grounding.unfounded, own, grounding.entry)
+                findings += report_ungrounded(grounding.unfounded, own, grounding.entry)
     if {"CI009", "CI013"} & chosen and traces:
         ledger = count_tokens(session, "calibrated") if ledger is None else ledger
         ledger.check(session)
@@ -233,7 +242,7 @@ def _check_recorded(
     return findings, tell_looked(boundaries.values())
 
 
-def _report_ungrounded(
+def report_ungrounded(
     lines: Iterable[UngroundedLine], found: Iterable[LintFinding], entry: str = "", plan: Plan | None = None
 ) -> Iterator[LintFinding]:
     """Yield the lines of a summary that nothing supports, but for values that CI016 is `found` to report."""

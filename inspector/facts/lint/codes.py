@@ -86,7 +86,7 @@ _CHECKS = (
     Check("CI008", "ungrounded summary line", "warning",
         "A line of a summary, recorded or written for a plan, names something that is nowhere in what it "
         "summarises.",
-        "Line 7 names the path src/ghost.py; nothing it summarises does."),
+        "Line 7 names the path src/ghost.py; nothing in what it summarises does."),
     Check("CI009", "needed again", "warning",
         "Something that a recorded compaction removed was needed again and paid for once more.",
         "The file src/auth.py was read again in turn 9 after it was lost: 1,331 tokens, $0.0071."),
@@ -201,6 +201,8 @@ class LintReport(Framed, Sequence[LintFinding]):
 
     `faults` lists what could not be checked because of an unexpected exception (`Fault`); such a report is
     incomplete. `unchecked` is the reason if there was nothing to check. `session` is the checked session.
+    `unwritten` counts the essential facts that only the unwritten summary can keep: its placeholder
+    may have them, but proves nothing.
 
     >>> from inspector import lint, read_session
     >>> session = read_session([{"role": "user", "content": "Never touch the vendor folder."},
@@ -220,6 +222,7 @@ class LintReport(Framed, Sequence[LintFinding]):
     faults: tuple[Fault, ...] = ()
     unchecked: str = ""
     session: Session | None = None
+    unwritten: int = 0
 
     def __getitem__(self, index: Any) -> Any:
         return self.findings[index]
@@ -240,12 +243,19 @@ class LintReport(Framed, Sequence[LintFinding]):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Sentences about the check: that nothing was checked, and how many rows could not be read."""
+        """Sentences about the check: that nothing was checked, what an unwritten summary has to name, and how
+        many rows could not be read."""
         unread = 0
         if self.session is not None:
             unread = len(self.session.corrupt) + sum(not note.known for note in self.session.notes)
         rows = plural(unread, "row of the file was", "rows of the file were")
         sentences = [f"nothing was checked: {self.unchecked}"] if self.unchecked else []
+        if self.unwritten:
+            facts = plural(self.unwritten, "fact")
+            them = "it" if self.unwritten == 1 else "them"
+            sentences.append(
+                f"the summary is not written yet: {facts} would be missing unless it names {them}"
+            )
         return (*sentences, *([f"{rows} not read"] if unread else []))
 
     def mark_known(self, fingerprints: Iterable[str]) -> LintReport:

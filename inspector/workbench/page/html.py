@@ -11,6 +11,7 @@ import gzip
 import json
 import re
 from base64 import b64encode, b85encode
+from collections import Counter
 from collections.abc import Collection, Sequence
 from copy import copy
 from functools import cache
@@ -27,7 +28,7 @@ from ...redaction.clean import clean_session, look_through
 from ...redaction.cut import cut_text
 from ...redaction.patterns import Grade
 from ...redaction.redact import Redactor, SecretFinding, keep_names
-from ...text import plural, printable
+from ...text import join_words, plural, printable
 from ..model import WorkbenchModel
 from ..payloads.base_payload import Payload
 from ..payloads.header import find_title
@@ -39,6 +40,8 @@ LARGEST = 1_500_000
 """Bytes of a page at most; the texts of blocks are shortened to stay within it."""
 CAPS = (20_000, 8_000, 3_000, 1_000, 300, 0)
 TOO_DEEP = "a value of the session is nested too deeply to be looked through"
+MOST_KINDS = 3
+"""Kinds of redacted passages that a page names."""
 NO_SCRIPT = "This page works with scripts, which are off here: this is the plan as it was when it was saved."
 MARK = "compaction-inspector"
 """The generator every page of ours names."""
@@ -200,7 +203,13 @@ def _describe_redacted(hidden: Sequence[SecretFinding]) -> list[str]:
     if not hidden:
         return []
     passages = plural(sum(item.times for item in hidden), "passage was", "passages were")
-    return [f"{passages} redacted; figures count the texts as they were."]
+    times: Counter[str] = Counter()
+    for item in hidden:
+        times[item.hint] += item.times
+    kinds = [f"{hint} ({number:,}×)" if len(times) > 1 else hint for hint, number in times.most_common()]
+    more = [plural(len(kinds) - MOST_KINDS, "more kind")] if kinds[MOST_KINDS:] else []
+    named = join_words([*kinds[:MOST_KINDS], *more])
+    return [f"{passages} redacted: {named}. Figures count the texts as they were."]
 
 
 def _write(answers: Answers, redactor: Redactor, cap: int, notes: Sequence[str]) -> str:

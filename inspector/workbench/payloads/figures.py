@@ -8,7 +8,7 @@ import numpy as np
 
 from ...planning.plan import Plan
 from ...policies.table import CLEARED
-from ...redaction.cut import cut_text
+from ...redaction.cut import cut_line, cut_text
 from ...session.session import Session
 from ...summaries.record import changes_stored, stored_part
 from ...text import plural
@@ -21,6 +21,7 @@ IN_FLIGHT = "in-flight edit"
 """What is said of what is cleared in a request: nothing of it is saved anywhere (S0-54)."""
 AT_COMPOSE = "read again for every request"
 _LONGEST = 120
+_QUOTED = 80
 
 
 class PlanFigure(Payload, frozen=True):
@@ -41,6 +42,7 @@ class PlanFigure(Payload, frozen=True):
 def list_figures(plan: Plan) -> list[PlanFigure]:
     """List the figures of a plan, and of what context providers contribute to its requests."""
     figures = [*_describe_surfaces(plan)]
+    figures += _describe_added(plan)
     if losses := _describe_losses(plan.saved):
         figures.append(PlanFigure("loss", "tokens gone, by kind", losses))
     same = "yes, the same each time" if plan.deterministic else "no, the summary may differ"
@@ -71,6 +73,15 @@ def _describe_surfaces(plan: Plan) -> Iterator[PlanFigure]:
     spared = kept - plan.after
     words = f"{IN_FLIGHT}: {plural(cleared, 'block')} cleared, {spared:,} less" if cleared else "as stored"
     yield PlanFigure("wire", "what is sent", f" {words}", f"{plan.after:,}", size=plan.after)
+
+
+def _describe_added(plan: Plan) -> Iterator[PlanFigure]:
+    """What the policy adds at the cut besides a summary: a notice, or files that it attaches again."""
+    if plan.notice is None or plan.place is None or not plan.notice.appears(plan.place):
+        return
+    tokens = int(plan.notice.sections[plan.place].sum())
+    words = f" “{cut_line(plan.notice.text(plan.place), _QUOTED)}”"
+    yield PlanFigure("added", "added at the cut", words, f"{tokens:,}", size=tokens)
 
 
 def _describe_losses(saved: dict[str, int]) -> str:

@@ -16,8 +16,9 @@ from msgspec.structs import replace
 
 from ...facts.extract.collect import KIND
 from ...facts.facts import quote_form
+from ...facts.grounding import ground_entry, ground_plan, is_whole
 from ...facts.kind_words import NOUNS, name_kind
-from ...facts.lint.check import LOSSES, check_trace, list_undecided
+from ...facts.lint.check import LOSSES, check_trace, list_undecided, report_ungrounded
 from ...facts.lint.codes import LintFinding
 from ...facts.outcomes import CODE, IN_FULL, TRAITS, Outcome
 from ...facts.regret import Regret, find_regret, sum_regret
@@ -105,7 +106,8 @@ class FindingsReply(Payload, frozen=True):
     """All findings of the compaction that is shown.
 
     `look` names it: "recorded:1" for the first one in the file, or "plan". `unchecked` counts losses that are
-    not findings; `sentence` says that there are no findings, or that the losses are not `known`.
+    not findings; `ungrounded` has the lines of the summary that nothing in what it summarises supports, which
+    are not counted; `sentence` says that there are no findings, or that the losses are not `known`.
     """
 
     look: str
@@ -115,6 +117,7 @@ class FindingsReply(Payload, frozen=True):
     unchecked: str
     sentence: str
     known: bool
+    ungrounded: list[str]
 
 
 class LossesReply(Payload, frozen=True):
@@ -171,7 +174,7 @@ def list_findings(model: WorkbenchModel, query: Mapping[str, Any]) -> FindingsRe
         sentence = UNWRITTEN
     elif reply.known:
         sentence = "" if groups else "No fact of the selected range is missing or changed."
-    return replace(reply, groups=groups, total=total, unchecked="", sentence=sentence)
+    return replace(reply, groups=groups, total=total, unchecked="", sentence=sentence, ungrounded=[])
 
 
 def _list_all(model: WorkbenchModel, query: Mapping[str, Any]) -> FindingsReply:
@@ -235,7 +238,10 @@ def _of_recorded(model: WorkbenchModel, listing: FactListing, recorded: Recorded
         groups.append(_group_again(model, listing, again))
     groups += _group_judged(trace, session, recorded.look)
     sentence = say_nothing(trace, f"in {recorded.sign}")
-    return _finish(recorded.look, recorded.sign, groups, trace, model.session, sentence, faults)
+    ungrounded: list[str] = []
+    with faults.isolate("CI008"):
+        ungrounded = list_ungrounded(model, listing, recorded)
+    return _finish(recorded.look, recorded.sign, groups, trace, model.session, sentence, faults, ungrounded)
 
 
 def _of_plan(model: WorkbenchModel, listing: FactListing) -> FindingsReply:
@@ -249,7 +255,10 @@ def _of_plan(model: WorkbenchModel, listing: FactListing) -> FindingsReply:
     sentence = UNWRITTEN if is_open else _count_others(trace, "by this plan", "would be")
     if not model.history.marks:
         sentence = f"This file records no compaction. {sentence}"
-    reply = _finish("plan", "this plan", groups, trace, model.session, sentence, faults)
+    ungrounded: list[str] = []
+    with faults.isolate("CI008"):
+        ungrounded = list_ungrounded(model, listing)
+    reply = _finish("plan", "this plan", groups, trace, model.session, sentence, faults, ungrounded)
     return replace(reply, known=reply.known and not is_open)
 
 
@@ -305,6 +314,7 @@ def _finish(
     session: Session,
     sentence: str,
     faults: Faults,
+    ungrounded: list[str],
 ) -> FindingsReply:
     # Most decisions are kept in other words.
     is_decision = trace.stood & (trace.kind == KIND["decision"]) & (trace.outcome == CODE["absent"])
@@ -315,7 +325,37 @@ def _finish(
     unchecked = "; ".join(notes)
     total = _count(groups)
     known = trace.scene.is_known
-    return FindingsReply(look, label, total, groups, unchecked, "" if total and known else sentence, known)
+    sentence = "" if total and known else sentence
+    return FindingsReply(look, label, total, groups, unchecked, sentence, known, ungrounded)
+
+
+def list_ungrounded(
+    model: WorkbenchModel, listing: FactListing, recorded: Recorded | None = None
+) -> list[str]:
+    """List the lines of a summary that nothing in what it summarises supports, as `lint` words them (CI008).
+
+    `recorded` is the compaction whose summary is read; without it, the plan's, if a user or a model wrote it.
+    """
+    plan, whole = listing.plan, listing.whole
+    written = plan.checkpoint
+    key: tuple[str, ...]
+    if recorded is not None:
+        trace, key = recorded.trace, (recorded.entry.id,)
+    elif written is not None and not written.deterministic and plan.summarises and is_whole(plan.session):
+        trace, key = listing.trace, (plan.session.leaf or "", str(plan.place), written.text)
+    else:
+        return []
+    cached: dict[tuple[str, ...], list[str]] = model.cache.setdefault("ungrounded", {})
+    if key not in cached:
+        if recorded is not None:
+            index = whole.index[recorded.entry.id]
+            session = whole if whole.path_index[index] >= 0 else whole.at(recorded.entry.id)
+            lines = ground_entry(session, index).unfounded
+        else:
+            lines = ground_plan(plan, "" if written is None else written.text)
+        found = check_trace(trace, model.session, None if recorded else plan) if lines else ()
+        cached[key] = [printable(item.sentence) for item in report_ungrounded(lines, found)][:MOST_FINDINGS]
+    return cached[key]
 
 
 def _count(groups: Iterable[FindingGroup]) -> int:

@@ -27,7 +27,7 @@ from ...session.blocks import REASONING, fields_of
 from ...session.labels import hash_text
 from ...session.queries import is_summary
 from ...session.session import Session
-from ...text import plural
+from ...text import plural, printable, printed
 from ...tokens.history import History, Segment
 from ...tokens.ledger import Ledger
 from ...tokens.models import model_of, window_of
@@ -261,6 +261,13 @@ class DrawnPlan(NamedTuple):
     payload: PlanPayload
     data: bytes
 
+    @printed
+    def __repr__(self) -> str:
+        payload = self.payload
+        name = payload.label or payload.policy_title or payload.policy
+        sizes = f"{format_tokens(payload.before.total)} → {format_tokens(payload.after.total)} tokens"
+        return f"DrawnPlan({printable(name)}, {sizes})"
+
 
 def draw_scene(plan: Plan, history: History, file: str = "") -> DrawnScene:
     """Draw the scene under a plan: its point in time, and `history`, the whole session.
@@ -340,6 +347,8 @@ def draw_plan(
     pack.add("after_total", table.total)
     pack.add("after_sections", sections.ravel())
     pack.add("summary_tokens", table.summary)
+    if plan.notice is not None:
+        pack.add("added_tokens", plan.notice.sections.sum(axis=1))
     sums = count_left(plan)
     pack_left(pack, sums)
     is_uncut = plan.edits.cut is None and plan.edits.since is None

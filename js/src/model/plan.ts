@@ -48,6 +48,8 @@ export interface Plan extends PlanPayload {
   afterTotal: Int32Array;
   afterSections: Int32Array;
   summaryTokens: Int32Array;
+  /** By place: what the policy adds besides a summary, such as a notice or files that it attaches again. */
+  addedTokens: Int32Array;
   /** The numbers of the sentence about the result of a cut at each place. */
   leftBlocks: Int32Array;
   leftTokens: Int32Array;
@@ -119,6 +121,9 @@ export const decodePlan = (wire: object | null, data: DataView | null, scene: Sc
     afterTotal: ints(columns, "after_total", entries + 1),
     afterSections: ints(columns, "after_sections", (entries + 1) * sections.length),
     summaryTokens: ints(columns, "summary_tokens", entries + 1),
+    addedTokens: columns.has("added_tokens")
+      ? ints(columns, "added_tokens", entries + 1)
+      : new Int32Array(entries + 1),
     leftBlocks: ints(columns, "left_blocks", entries + 1),
     leftTokens: ints(columns, "left_tokens", entries + 1),
     whole: true,

@@ -205,7 +205,8 @@ export class Answering implements Line {
       const place = question.place ?? -1;
       const { plan } = content;
       const match = findSummary(content, plan, place);
-      if (match === undefined) throw new Unavailable(UNAVAILABLE.summary);
+      const isOwn = place === this.find(content.wanted.cut)[0].cut.place;
+      if (match === undefined || (isOwn && this.isMoved(place))) throw new Unavailable(UNAVAILABLE.summary);
       return { text: match[0], total: match[1], facts: plan.written?.[place] ?? plan.facts };
     }
     if (question.type === "facts" && question.rowTo === undefined)
@@ -236,10 +237,15 @@ export class Answering implements Line {
     );
   }
 
-  /** Whether a cut is another than the one that the page's answers are about. */
+  /**
+   * Whether a cut is another than the one that the page's answers are about. At the same place it may be another plan's:
+   * a cut by hand leaves a recorded compaction for the harness's own policy, with a summary that is not written yet.
+   */
   private isMoved(place?: number): boolean {
-    const { wanted } = this.store.content;
-    return place !== this.find(wanted.cut)[0].cut.place;
+    const [own] = this.find(this.store.content.wanted.cut);
+    const [shown] = this.find(this.granted.cut ?? "");
+    const isSamePlan = shown.policy === own.policy && isSame(shown.summary, own.summary);
+    return place !== own.cut.place || !isSamePlan;
   }
 
   /** The policies with all results at once; and what was needed again. */
@@ -260,7 +266,8 @@ export class Answering implements Line {
         : pick
           ? [`story ${pick} ${number}`]
           : Object.keys(told).filter(key => key.startsWith("story ") && key.endsWith(` ${number}`));
-    const isPlan = type === "story" ? name.startsWith("story plan ") : !shownLook.includes(":");
+    // A history has the plan's outcome and its fixes too, whichever compaction was picked in it.
+    const isPlan = name.startsWith("story plan ") || !shownLook.includes(":");
     const moved = isPlan && this.isMoved(place);
     const answer = told[name];
     if (answer === undefined && type === "story" && !moved) throw new Unavailable(UNAVAILABLE.story);

@@ -748,6 +748,7 @@ export interface FindingsReply {
   unchecked: string;
   sentence: string;
   known: boolean;
+  ungrounded: string[];
 }
 /** Findings of one kind. `count` includes rows that are not sent; `note` is their sum in words, or "". */
 export interface FindingGroup {

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from inspector.demo import open_demo
 from inspector.errors import EditError
 from inspector.facts.lint.check import lint
 from inspector.facts.lint.codes import LintReport
@@ -14,6 +15,8 @@ from inspector.session.session import Session
 from inspector.summaries.extractive.summariser import ExtractiveSummariser
 from inspector.summaries.write import summarise
 from inspector.tokens.ledger import count_tokens
+from inspector.workbench.model import WorkbenchModel
+from inspector.workbench.payloads.findings import describe_losses
 from tests.telling import use
 from tests.test_cuts import build, say, user
 
@@ -60,3 +63,20 @@ def test_a_report_gives_its_exit_code_and_sarif() -> None:
     assert (known.exit_code, len(known)) == (0, len(report))
     with pytest.raises(EditError, match="no session"):
         LintReport((), "nothing").to_sarif()
+
+
+def test_a_report_says_what_an_unwritten_summary_has_to_name() -> None:
+    """The placeholder quotes the session, which proves nothing of the summary that a model writes."""
+    session = open_demo()
+    moment = session.at(session[session.compactions[0].entry].parent or "")
+    plan = make_plan(moment, policy="flue", reason="manual")
+    report = lint(session, plan)
+    assert plan.is_unwritten and report.unwritten > 0 and report.ok
+    assert f"{report.unwritten} facts would be missing unless it names them" in report.summary
+    assert lint(session, plan.with_summary("Nothing.")).unwritten == 0
+    kept = next(each for each in plan.trace.select("quoted") if each.stands[0].entry == "@summary")
+    assert "The summary of this plan says it" not in kept.why() and "The placeholder" in kept.why()
+    model = WorkbenchModel(session)
+    model.answer({"policy": "flue", "at": moment.leaf, "look": "plan"})
+    shown = describe_losses(model, {"place": model.plan.place})
+    assert f"{lint(session, model.plan).unwritten} facts" in shown.sentence

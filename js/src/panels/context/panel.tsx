@@ -65,11 +65,15 @@ const Panel = ({ viewState, actions }: PanelProps) => {
   const key = isCurrent ? `${nameRequest(viewState)} ${pair}` : null;
   const request = useRef("");
   const requested = useRef(new Set<number>());
-  const { data, problem, isWaiting } = useReply(key, () => {
+  const reply = useReply(key, () => {
     request.current = key ?? "";
     return actions.requests.ask("context", { place, pair, row: viewState.row });
   });
-  const { data: facts } = useReply(key, () => actions.requests.ask("context_facts", { place, pair }));
+  const { problem, isWaiting } = reply;
+  const factsReply = useReply(key, () => actions.requests.ask("context_facts", { place, pair }));
+  // What could not be asked is not shown of the requests before.
+  const data = problem === "" ? reply.data : null;
+  const facts = factsReply.problem === "" ? factsReply.data : null;
   useMemo(() => {
     rows.current = new Map(data?.rows.map(row => [row.index, row]));
     requested.current = new Set();
@@ -255,8 +259,8 @@ const Panel = ({ viewState, actions }: PanelProps) => {
       {facts !== null && (
         <aside class="ci-ctx-facts" aria-label="Essential facts" data-open={aside}>
           {facts.sentence && <p class="ci-quiet">{facts.sentence}</p>}
-          {FACTS.map(([id, title, note, side]) => (
-            <FactList key={id} {...{ id, title, note, isPage, actions }} facts={facts[side]} />
+          {FACTS.map(([id, title, note, one, side]) => (
+            <FactList key={id} {...{ id, title, note, one, isPage, actions }} facts={facts[side]} />
           ))}
         </aside>
       )}
@@ -518,9 +522,9 @@ const drawWords = (words: Pieces, side: "left" | "right"): preact.ComponentChild
 
 const FEW = 6;
 const FACTS = [
-  ["facts-only-in-a", "Only in A", "missing or changed in B", "onlyLeft"],
-  ["facts-only-in-b", "Only in B", "missing or changed in A", "onlyRight"],
-  ["facts-in-both", "In both", "essential facts that both keep", "both"],
+  ["facts-only-in-a", "Only in A", "missing or changed in B", "missing or changed in B", "onlyLeft"],
+  ["facts-only-in-b", "Only in B", "missing or changed in A", "missing or changed in A", "onlyRight"],
+  ["facts-in-both", "In both", "essential facts that both keep", "essential fact that both keep", "both"],
 ] as const;
 
 interface FactListProps {
@@ -528,20 +532,23 @@ interface FactListProps {
   title: string;
   /** What it counts. */
   note: string;
+  /** The same of a single one. */
+  one: string;
   facts: ContextFacts;
   /** A page holds the history of none of them. */
   isPage: boolean;
   actions: Actions;
 }
 
-const FactList = ({ id, title, note, facts, isPage, actions }: FactListProps) => {
+const FactList = ({ id, title, note, one, facts, isPage, actions }: FactListProps) => {
   const [all, showAll] = useState(false);
   const listed = all ? facts.facts : facts.facts.slice(0, FEW);
   const more = facts.count - listed.length;
   return (
     <section data-testid={id}>
       <h3>
-        {title} <span class="ci-count">{short(facts.count)}</span> <span class="ci-quiet">{note}</span>
+        {title} <span class="ci-count">{short(facts.count)}</span>{" "}
+        <span class="ci-quiet">{facts.count === 1 ? one : note}</span>
       </h3>
       <ul>
         {listed.map(fact => (

@@ -16,6 +16,8 @@ import { breakPath, isLiteral, Story } from "./story";
 /** The number of rows of a group shown before "more" is pressed. */
 const FEW = 8;
 
+const UNGROUNDED = "Only in the summary";
+
 interface FindingsProps extends PanelProps {
   /** The tab that they are in. */
   tab?: TabId;
@@ -94,6 +96,9 @@ export const Findings = ({ viewState, actions, tab = "findings", head }: Finding
     setPick("");
   };
   const report = story.problem === "" ? story.data : null;
+  // A fact that was judged not lost is no finding: the tab does not count it either.
+  const counted = reply.groups.flatMap(group => (group.id === "judged" ? [] : group.rows));
+  const number = row === null ? -1 : counted.indexOf(row);
   return (
     <div class="ci-fd" data-showing={isList || row === null || story.problem !== "" ? "list" : "story"}>
       {head && <div class="ci-fd-head">{head}</div>}
@@ -106,6 +111,7 @@ export const Findings = ({ viewState, actions, tab = "findings", head }: Finding
           choose={choose}
           open={() => setIsList(false)}
         />
+        {reply.ungrounded.length > 0 && <Ungrounded lines={reply.ungrounded} />}
         {reply.unchecked && <p class="ci-quiet">{reply.unchecked}</p>}
         {row === null && (
           <button class="ci-link" onClick={() => actions.openTab("facts")}>
@@ -121,7 +127,11 @@ export const Findings = ({ viewState, actions, tab = "findings", head }: Finding
               ‹ Findings
             </button>
             <span>
-              {list.isStale ? "…" : at < 0 ? `${findings.length} left` : `${at + 1} of ${findings.length}`}
+              {list.isStale
+                ? "…"
+                : number < 0
+                  ? `${exact(reply.total)} left`
+                  : `${number + 1} of ${exact(reply.total)}`}
             </span>
             <button class="ci-link" onClick={() => choose(findings[at + 1])}>
               next ›
@@ -145,6 +155,20 @@ export const Findings = ({ viewState, actions, tab = "findings", head }: Finding
     </div>
   );
 };
+
+/** Lines of the summary without a source; they are no facts, so nothing can be asked about them. */
+const Ungrounded = ({ lines }: { lines: readonly string[] }) => (
+  <section class="ci-fd-lines" aria-label={UNGROUNDED} data-testid="ungrounded">
+    <h3>
+      {UNGROUNDED} <span class="ci-count">{exact(lines.length)}</span>
+    </h3>
+    <ul>
+      {lines.map(line => (
+        <li key={line}>{line}</li>
+      ))}
+    </ul>
+  </section>
+);
 
 export const isSame = (finding: FindingRow, other: FindingRow): boolean =>
   finding.code === other.code &&

@@ -72,7 +72,8 @@ const SummarySides = ({ viewState, actions, isWriting }: Props) => {
     actions.requests.ask("compactions", { place }),
   );
   const { look: recordedLook } = viewState.recorded ?? {};
-  if (data === null) return <p class="ci-quiet">{problem || "Reading the summaries …"}</p>;
+  // What could not be asked is not shown of the plan before.
+  if (data === null || problem !== "") return <p class="ci-quiet">{problem || "Reading the summaries …"}</p>;
   return (
     <>
       <div class="ci-sides" data-testid="sides" data-writing={isWriting}>

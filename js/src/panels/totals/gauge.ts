@@ -331,7 +331,7 @@ const nameSides = (scene: Scene, shares: readonly Share[]): string => {
     : `in the file ${short(sumOf(shares) - outside)} · not in the file ${short(outside)}`;
 };
 
-/** "summary 3.4k · kept 32.5k · not in the file 16.8k". */
+/** "summary 3.4k · kept 32.5k · added 285 · not in the file 16.8k". */
 const nameParts = (scene: Scene, plan: Plan, place: number, shares: readonly Share[]): string => {
   let [summary, keptTotal, outside] = [0, 0, 0];
   for (const share of shares) {
@@ -340,7 +340,14 @@ const nameParts = (scene: Scene, plan: Plan, place: number, shares: readonly Sha
     else keptTotal += share.tokens;
   }
   if (isUncut(plan, place) && plan.after.total === plan.before.total) return nameSides(scene, shares);
-  return [["summary", summary] as const, ["kept", keptTotal] as const, ["not in the file", outside] as const]
+  const added = isUncut(plan, place) ? 0 : Math.min(keptTotal, plan.addedTokens[place] ?? 0);
+  const parts = [
+    ["summary", summary],
+    ["kept", keptTotal - added],
+    ["added", added],
+    ["not in the file", outside],
+  ] as const;
+  return parts
     .filter(([, tokens]) => tokens > 0)
     .map(([what, tokens]) => `${what} ${short(tokens)}`)
     .join(" · ");
