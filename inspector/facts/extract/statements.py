@@ -96,10 +96,13 @@ _BINDS = re.compile(
     |不要|不得|请勿|務必|务必|必须|必須|只能|禁止|必ず|ないでください|반드시"""
 )
 """Words that bind or forbid."""
+_STATE_VERBS = "be|have|stay|keep|follow|match|carry|contain|fit|comply|conform|respect|support|begin|end"
+"""Verbs of how a thing is, and not of what is to be done to it once."""
 _NO_THING = r"(?:i|we|you|he|she|it|they|this|that|these|those|there|what|who|which|then|yes|please|rest)\b"
 _OBLIGES = re.compile(
     rf"""(?x){_CLAUSE}(?!["'`])(?:(?!{_NO_THING})[\w'/.-]+\ ){{1,6}}?(?:
-    (?:ha(?:s|ve)|needs?)\ to\ (?!(?:be\ )?(?:{_MENDED}|do|get|go|see|think|wait|work|happen|restart)\b)
+    (?:ha(?:s|ve)\ to\ |needs?\ to\ (?=(?:{_STATE_VERBS})\b))
+    (?!(?:be\ )?(?:{_MENDED}|do|get|go|see|think|wait|work|happen|restart)\b)
     (?!be\ \w+(?:ed|en)\b(?!.*\b(?:every|each|all|any|always|before|until|when|in\ full)\b))\w
     |(?:stays?|remains?)\ (?:at|on|as|below|under|above|out|off|stable|unchanged|untouched|private|read-only
     |in(?!\ the\b))\b(?!.*\b(?:when|while|even|still|for|after|despite|forever)\b))"""
