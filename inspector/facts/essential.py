@@ -86,9 +86,9 @@ def find_essential(
     for fact in np.unique(columns.fact[rows]).tolist():
         reasons[fact] = _find_reason(*keys[fact], fact in last)
     rows = rows[np.lexsort((columns.start[rows], columns.block[rows], columns.entry[rows]))]
-    said = columns.fact[rows].tolist()
-    for at in find_withdrawn([keys[fact] for fact in said]):
-        reasons[said[at]] = 0
+    typed_facts = columns.fact[rows].tolist()
+    for at in find_withdrawn([keys[fact] for fact in typed_facts]):
+        reasons[typed_facts[at]] = 0
     for fact in _find_changed(calls, keys, kinds, columns, here):
         reasons[fact] = _FILE
     todos = calls.find_open_todos()

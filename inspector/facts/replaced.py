@@ -319,11 +319,14 @@ def _find_withdrawn(facts: Facts, is_counted: Bools) -> Iterator[tuple[int, Repl
     is_typed = (facts.by == _USER) & np.isin(facts.kind[facts.fact], kinds)
     rows = np.flatnonzero(is_typed & is_counted[session.tree.start[facts.entry] + facts.block])
     rows = rows[np.lexsort((facts.start[rows], facts.block[rows], facts.entry[rows]))]
-    said = [facts.every[number] for number in facts.fact[rows].tolist()]
-    for at, by in find_withdrawn([(one.kind, one.form) for one in said]).items():
+    sentences = [facts.every[number] for number in facts.fact[rows].tolist()]
+    for at, by in find_withdrawn([(fact.kind, fact.form) for fact in sentences]).items():
         row = rows[by]
         ref = BlockRef(session.entries[int(facts.entry[row])].id, int(facts.block[row]))
-        yield int(facts.fact[rows[at]]), Replacement(ref, said[by].form, f"“{said[by].form}”", "withdrawn")
+        yield (
+            int(facts.fact[rows[at]]),
+            Replacement(ref, sentences[by].form, f"“{sentences[by].form}”", "withdrawn"),
+        )
 
 
 def _find_rest(earlier: Statement, later: Statement) -> str:

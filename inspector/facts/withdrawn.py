@@ -92,15 +92,15 @@ def find_withdrawn(sentences: Sequence[tuple[str, str]]) -> dict[int, int]:
     for at, (kind, form) in enumerate(sentences):
         what = read_taken_back(form)
         if what:
-            fitting = list(set.intersection(*(holders.get(each, set()) for each in what)) & live.keys())
+            fitting = list(set.intersection(*(holders.get(part, set()) for part in what)) & live.keys())
             if len(fitting) == 1 and _is_one_rule(sentences[live[fitting[0]][0]][1], what):
                 result.update(dict.fromkeys(live.pop(fitting[0]), at))
         elif kind in (CONSTRAINT, CHOICE):
             for before in live.setdefault(form.casefold(), []):
                 result.pop(before, None)
             live[form.casefold()].append(at)
-            for each in _read_stems(form.casefold()):
-                holders.setdefault(each, set()).add(form.casefold())
+            for part in _read_stems(form.casefold()):
+                holders.setdefault(part, set()).add(form.casefold())
     again = {sentences[at][1].casefold() for places in live.values() for at in places}
     return {at: by for at, by in result.items() if sentences[at][1].casefold() not in again}
 

@@ -19,10 +19,10 @@ _CLEAR = 3
 
 def find_rules(conversation: Conversation) -> list[str]:
     """Return the clear rules that the user typed and did not take back, oldest first."""
-    said = [one for message in conversation.recent_typed() for one in find_statements(message.text)]
-    withdrawn = find_withdrawn([(one.kind, one.form) for one in said])
+    sentences = [item for message in conversation.recent_typed() for item in find_statements(message.text)]
+    withdrawn = find_withdrawn([(item.kind, item.form) for item in sentences])
     rules = dict[str, str]()
-    for at, sentence in enumerate(said):
+    for at, sentence in enumerate(sentences):
         if sentence.kind == CONSTRAINT and sentence.rank >= _CLEAR and at not in withdrawn:
             rules.setdefault(sentence.form.casefold(), sentence.form)
     return list(rules.values())[-MOST_RULES:]

@@ -40,8 +40,12 @@ NO_RULES = (
 
 def list_rules(text: str) -> list[str]:
     """The rules of a message that still bind in a later turn."""
-    found = find_statements(text)
-    return [one.form for one in found if one.kind == "constraint" and _find_reason(one.kind, one.form, False)]
+    sentences = find_statements(text)
+    return [
+        item.form
+        for item in sentences
+        if item.kind == "constraint" and _find_reason(item.kind, item.form, False)
+    ]
 
 
 @pytest.mark.parametrize(("frame", "thing"), [*product(DUTIES, THINGS)])

@@ -39,13 +39,13 @@ def test_a_rule_that_is_taken_back_is_superseded(frame: str, rule: tuple[str, st
     subject, form = rule
     session = talk(form, "Never push to main.", frame.format(subject))
     (trace,) = trace_recorded(session)
-    traced = next(one for one in trace.select() if one.fact.form == form)
+    traced = next(item for item in trace.select() if item.fact.form == form)
     assert traced.outcome == "superseded" and not traced.fact.essential
     assert traced.replacement is not None and traced.replacement.how == "withdrawn"
     assert "taken it back" in traced.why() and frame.format(subject) in traced.replacement.words
-    other = next(one for one in trace.select() if one.fact.form == "Never push to main.")
+    other = next(item for item in trace.select() if item.fact.form == "Never push to main.")
     assert other.outcome == "absent" and other.fact.essential
-    lost = [one.fact.form for one in lint(session) if one.code == "CI002" and one.fact is not None]
+    lost = [item.fact.form for item in lint(session) if item.code == "CI002" and item.fact is not None]
     assert lost == ["Never push to main."]
 
 
@@ -53,16 +53,16 @@ def test_a_rule_that_is_taken_back_is_superseded(frame: str, rule: tuple[str, st
 def test_without_clear_words_the_rule_holds(frame: str, rule: tuple[str, str]) -> None:
     subject, form = rule
     (trace,) = trace_recorded(talk(form, frame.format(subject)))
-    traced = next(one for one in trace.select() if one.fact.form == form)
+    traced = next(item for item in trace.select() if item.fact.form == form)
     assert traced.outcome == "absent" and traced.fact.essential
 
 
 @pytest.mark.parametrize("rule", RULES)
 def test_a_rule_that_is_said_again_holds_again(rule: tuple[str, str]) -> None:
-    kept, back = ("constraint", rule[1]), ("statement", f"forget the {rule[0]} thing")
-    assert find_withdrawn([kept, back]) == {0: 1}
-    assert find_withdrawn([kept, back, kept]) == {}
-    assert find_withdrawn([back, kept]) == {}
+    kind_and_form, back = ("constraint", rule[1]), ("statement", f"forget the {rule[0]} thing")
+    assert find_withdrawn([kind_and_form, back]) == {0: 1}
+    assert find_withdrawn([kind_and_form, back, kind_and_form]) == {}
+    assert find_withdrawn([back, kind_and_form]) == {}
 
 
 def test_a_sentence_that_two_rules_fit_or_that_holds_another_rule_takes_nothing_back() -> None:

@@ -128,7 +128,7 @@ _JOINTS = re.compile(r"[,;:] ")
 
 
 def count_foreign(low: str) -> int:
-    """Return the points with which a sentence in lower case is a rule in another language; 0 for none.
+    """Return the points with which a sentence in lower case is a rule in another language, or 0.
 
     >>> count_foreign("usa siempre comillas simples"), count_foreign("das war immer schon so")
     (3, 0)
