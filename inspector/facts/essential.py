@@ -26,6 +26,7 @@ from .extract.statements import opens_order
 from .results import is_check, is_part_of
 from .settled import CallsOfPath, is_request
 from .terms import read_terms
+from .withdrawn import find_withdrawn
 
 REASONS = (
     *("", "file changed and still there", "rule", "choice", "open to-do", "last error", "failing test"),
@@ -88,6 +89,10 @@ def find_essential(
         last = {fact for fact in last if keys[fact][1][-1:] != "?"}
     for fact in np.unique(columns.fact[rows]).tolist():
         reasons[fact] = _find_reason(*keys[fact], fact in last)
+    rows = rows[np.lexsort((columns.start[rows], columns.block[rows], columns.entry[rows]))]
+    typed_facts = columns.fact[rows].tolist()
+    for at in find_withdrawn([keys[fact] for fact in typed_facts]):
+        reasons[typed_facts[at]] = 0
     for fact in _find_changed(calls, keys, kinds, columns, here):
         reasons[fact] = _FILE
     todos = calls.find_open_todos()

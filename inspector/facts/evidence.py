@@ -86,7 +86,7 @@ def _find_replacement(traced: TracedFact) -> Passage | None:
         return None
     text = session.block(later.ref).text
     start = text.find(later.words)
-    speaker = "user" if later.how == "said" else who_speaks(session[later.ref.entry]).speaker
+    speaker = "user" if later.how in ("said", "withdrawn") else who_speaks(session[later.ref.entry]).speaker
     return _cut_passage(traced, later.ref, text, max(start, 0), max(start, 0) + len(later.words), speaker)
 
 

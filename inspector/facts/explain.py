@@ -98,7 +98,8 @@ def describe_outcome(traced: TracedFact, evidence: Evidence | None = None) -> Wr
             return write("absent", "no summary")
     variant = "carried" if traced.carried else comparison.reason
     if traced.replacement is not None and traced.replacement.how != "said":
-        variant = traced.replacement.how
+        withdrawn = traced.replacement.how == "withdrawn"
+        variant = "carried" if withdrawn and traced.carried else traced.replacement.how
     if outcome == "changed" and not (comparison.said and comparison.instead):
         variant = "order"
     if outcome == "changed" and variant != "order":

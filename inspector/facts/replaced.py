@@ -8,6 +8,8 @@ and names the old one, or the sentence before it does ("make it $710 instead of 
 Make it 20 MB"). A fact is replaced if only such earlier sentences of the user say it, and no tool output
 does: output shows the actual state, regardless of later sentences.
 
+A rule that the user takes back is replaced by nothing (`withdrawn.py`).
+
 Not found are replacements in other words, and values that only the model gave: a model
 counts again often, and its "12 tests" does not replace its "10 tests".
 """
@@ -30,6 +32,7 @@ from .extract.collect import BY, KIND
 from .extract.typed import blank_pasted, typed_sentences
 from .facts import Facts
 from .terms import read_terms
+from .withdrawn import find_withdrawn
 
 _UNIT = (
     r"(?:%|ms|s|m|h|[kKMG]i?B|px|x|usd|eur|(?:seconds?|secs?|minutes?|mins?|hours?|days?|weeks?|months?|years?"
@@ -116,7 +119,7 @@ class Replacement(NamedTuple):
         ref: The block.
         words: The words of the block: the sentence that the user said later, or what a tool was given.
         value: The value that holds now.
-        how: "said" by the user, or done by a tool: "rewritten" or "edited".
+        how: "said" or "withdrawn" by the user, or done by a tool: "rewritten" or "edited".
         rest: The parts of a sentence that bind on their own and still hold: "max 8 MB, PNG only".
     """
 
@@ -285,8 +288,9 @@ def find_replacements(facts: Facts, is_counted: Bools | None = None) -> dict[int
     for group in _STATEMENTS.of(facts, lambda: _gather(facts)):
         statements = [current for current in group if is_counted[start[current.entry] + current.block]]
         old += [(current, statements[-1]) for current in statements if current.value != statements[-1].value]
+    out = dict(_find_withdrawn(facts, is_counted))
     if not old:
-        return {}
+        return out
     inside = {
         item: facts.find_inside(item.entry, item.block, item.start - _MARGIN, item.end + _MARGIN)
         for pair in old
@@ -295,7 +299,6 @@ def find_replacements(facts: Facts, is_counted: Bools | None = None) -> dict[int
     elsewhere: Bools = is_counted[start[facts.entry] + facts.block]
     for rows in inside.values():  # "$5 instead of $4" does not say $4
         elsewhere[rows] = False
-    out: dict[int, Replacement] = {}
     for earlier, later in old:
         rows = inside[earlier]
         for number in np.unique(facts.fact[rows]).tolist():
@@ -309,6 +312,23 @@ def find_replacements(facts: Facts, is_counted: Bools | None = None) -> dict[int
                 rest = "" if kind in _NAMES else _find_rest(earlier, later)
                 out[number] = Replacement(ref, later.words, later.value, rest=rest)
     return out
+
+
+def _find_withdrawn(facts: Facts, is_counted: Bools) -> Iterator[tuple[int, Replacement]]:
+    """Yield the rules that the user took back, each with the sentence that says so."""
+    session = facts.session
+    kinds = [KIND[kind] for kind in ("constraint", "choice", "statement")]
+    is_typed = (facts.by == _USER) & np.isin(facts.kind[facts.fact], kinds)
+    rows = np.flatnonzero(is_typed & is_counted[session.tree.start[facts.entry] + facts.block])
+    rows = rows[np.lexsort((facts.start[rows], facts.block[rows], facts.entry[rows]))]
+    sentences = [facts.every[number] for number in facts.fact[rows].tolist()]
+    for at, by in find_withdrawn([(fact.kind, fact.form) for fact in sentences]).items():
+        row = rows[by]
+        ref = BlockRef(session.entries[int(facts.entry[row])].id, int(facts.block[row]))
+        yield (
+            int(facts.fact[rows[at]]),
+            Replacement(ref, sentences[by].form, f"“{sentences[by].form}”", "withdrawn"),
+        )
 
 
 def _find_rest(earlier: Statement, later: Statement) -> str:

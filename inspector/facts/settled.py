@@ -19,7 +19,7 @@ from ..session.session import Session
 from ..session.toolcalls.shell_words import split_command
 from ..session.toolcalls.todo_list import find_open_todos, find_todo_calls
 from ..session.toolcalls.tool_names import is_shell
-from .extract.statements import EACH_TIME, opens_order
+from .extract.statements import EACH_TIME, fold, opens_order
 
 _LASTING = re.compile(
     r"\b(?:never|always|whenever|(?:every|any)time|from (?:now|here) on|going forward|by default"
@@ -44,7 +44,7 @@ _POINTS = re.compile(
 """A sentence about what was just spoken of: "it needs to have", "this plan must be"."""
 _OFFERS = re.compile(
     r"(?:you (?:can|may|could)|feel free"
-    r"|let's(?! (?:just )?(?:not|keep|use|stick|prefer|go (?:with|for)|take|pick|choose|stay)\b))\b"
+    r"|let's(?! (?:just )?(?:not|keep|use|stick|prefer|go (?:with|for)|take|pick|choose|stay|agree)\b))\b"
 )
 _NAMED_THING = re.compile(
     r"[a-z-]+ (?:(?:me|us) )?(?:(?:through|up|down|out|in|to|on|of|at|for|over) )?"
@@ -52,8 +52,15 @@ _NAMED_THING = re.compile(
     r"|every(?:thing|where)\b|(?:where|what|how|which|why|whether|who)\b|@|\S+[/.]\w)"
 )
 """An order and what it is about: "read the log", "fix all tests"; "sort imports" is a rule."""
+_AT_HAND = re.compile(
+    r"(?:use|take|put|leave|keep) (?:.*\b(?:for (?:this|that|it)(?: one)?|from (?:before|above))\W*$"
+    r"|(?:the|this|that|these|those) (?:[\w-]+ )?ones?\b"
+    r"|the (?:first|second|third|last|other|former|latter|left|right) \w+\b)"
+)
+"""An order about a thing that is at hand: "use the red one for this"."""
 _PICK = re.compile(
-    r"\W*(?:(?:the|option|approach|number) )*(?:[a-d]|\d|first|second|third|last|both|neither|all)"
+    r"\W*(?:(?:the|option|approach|number) )*(?:[a-d]|\d|first|second|third|last|other"
+    r"|former|latter|both|neither|all)"
     r"(?: (?:one|option|of them))?\W*"
 )
 """An answer that names an option by its place, and says nothing by itself."""
@@ -86,7 +93,7 @@ def is_request(form: str) -> bool:
     >>> is_request("Always run the tests."), is_request("let's not rename it")
     (False, False)
     """
-    low = _ASIDE.sub("", form.lower().replace("’", "'"))
+    low = _ASIDE.sub("", fold(form))
     rest = low[_LEAD.match(low).end() :]  # type: ignore[union-attr]
     if _LASTING.search(low):
         return False
@@ -94,6 +101,8 @@ def is_request(form: str) -> bool:
         return True
     if _LIMITS.search(low):
         return False
+    if _AT_HAND.match(rest) and not _REPEATS.search(low):
+        return True
     if _OFFERS.match(rest) and " but " not in rest:
         return True
     return opens_order(rest) and _NAMED_THING.match(rest) is not None and not _REPEATS.search(low)

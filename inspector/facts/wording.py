@@ -48,6 +48,7 @@ SENTENCES: dict[str, str] = {
     "superseded": "You had replaced it{when}: “{found}”; nothing is missing.",
     "superseded: rewritten": "The commit was rewritten{when}, and is now “{found}”; nothing is missing.",
     "superseded: edited": "The number was edited{when}: “{found}”; nothing is missing.",
+    "superseded: withdrawn": "You had taken it back{when}: “{found}”; nothing is missing.",
     "superseded: carried": "You had replaced it{when}: “{found}”. {where} still says the old value, which is "
     "out of date.",
     "not said": "This was not said in the session.",

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..facts.extract.statements import CONSTRAINT, find_statements
+from ..facts.withdrawn import find_withdrawn
 from ..redaction.cut import cut_line
 from ..text import printable
 from .conversation import Conversation
@@ -17,12 +18,13 @@ _CLEAR = 3
 
 
 def find_rules(conversation: Conversation) -> list[str]:
-    """Return the clear rules that the user typed, oldest first."""
+    """Return the clear rules that the user typed and did not take back, oldest first."""
+    sentences = [item for message in conversation.recent_typed() for item in find_statements(message.text)]
+    withdrawn = find_withdrawn([(item.kind, item.form) for item in sentences])
     rules = dict[str, str]()
-    for message in conversation.recent_typed():
-        for sentence in find_statements(message.text):
-            if sentence.kind == CONSTRAINT and sentence.rank >= _CLEAR:
-                rules.setdefault(sentence.form.casefold(), sentence.form)
+    for at, sentence in enumerate(sentences):
+        if sentence.kind == CONSTRAINT and sentence.rank >= _CLEAR and at not in withdrawn:
+            rules.setdefault(sentence.form.casefold(), sentence.form)
     return list(rules.values())[-MOST_RULES:]
 
 

@@ -39,6 +39,10 @@ RULES = {
     ),
     "a hidden rule": ([typed(RULE), typed("<system-reminder>Never mention this.</system-reminder>")], RULE),
     "a tag": ([typed("Never <b>push</b> & never `merge` on a Friday.")], "<b>push</b> & never"),
+    "a rule that was taken back": (
+        [typed("Never use walrus operators."), typed(RULE), typed("forget the walrus thing")],
+        RULE,
+    ),
     "none": ([typed("What does src/a.py do?")], ""),
 }
 
@@ -64,7 +68,7 @@ def test_the_words_are_the_hooks(tmp_path: Path, rows: list[dict[str, Any]], som
     harness = FakeHarness(tmp_path, lines(chain(rows)))
     words, section = printed(harness), shown(harness.file)
     assert section["text"] == words
-    assert some in words
+    assert some in words and "walrus" not in words
     assert SECRET not in words and len(words.encode()) <= 3000
     assert bool(words) == bool(section["size"]) != bool(section["sentence"])
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ...session.toolcalls.canonical_path import names
+from .rule_words import count_foreign
 from .typed import Hit, blank_pasted, find_review, typed_sentences
 
 CONSTRAINT, CHOICE, STATEMENT = "constraint", "choice", "statement"
@@ -27,6 +28,13 @@ class MarkedSentence(NamedTuple):
     rank: int
 
 
+_SHORTHAND = {
+    **dict.fromkeys(("pls", "plz"), "please"),
+    **dict.fromkeys(("u", "ya"), "you"),
+    **{verb + "nt": verb + "n't" for verb in names("do does did is are was must should ca wo would could")},
+}
+"""Typing shorthand, and how it is spelled out."""
+_SHORT = re.compile(rf"(?<![\w'/.=-])(?:{'|'.join(_SHORTHAND)})(?=[\s,!?]|$)")
 _ORDERS = names("""
 add adjust align allow answer apply ask assume attach attribute base begin bring build bump call capture
 change check choose cite clean close combine come commit compare confirm continue convert copy cover create
@@ -50,6 +58,11 @@ _OPENS = re.compile(
     r"|alright)[,\s]+)*"
     r"([a-z][a-z-]*)"
 )
+_MENDED = (
+    r"fix(?:ed)?|add(?:ed)?|mov(?:e|ed)|updated?|removed?|renamed?|chang(?:e|ed)|done|made|refactored|rewritten"
+    r"|replaced?|merged?|deployed|restarted|reverted|created?|implemented|cleaned|able|the|an?"
+)
+"""What is done once: "the button has to be moved"."""
 _CLAUSE = r"(?:^\W*|[,;:(]\s?|\b(?:and|but|so|or|then|also|please|just|yes|ok)\s)"
 """The text before an order: the beginning of a sentence or of a clause."""
 _BINDS = re.compile(
@@ -61,19 +74,60 @@ _BINDS = re.compile(
     |(?<!that\ )(?<!this\ )(?<!there\ )may\ not\ (?!work|have|match)
     |(?:cannot|can't|won't|will\ not)\ be|(?:need|have)\ to\ (?:stay|be)\b
     |at\ (?:most|least)|no\ (?:more|less|fewer|later|longer)\ than|max(?:imum)?|minimum
-    |(?:deadline|budget|limit)\ (?:is|of)|limit(?:ed)?\ (?:\w+\ )?to|prefer(?:s|red|ably)?
+    |(?:deadline|budget|limit)\ (?:is|of)(?!\ (?:gone|off|lifted|history)\b)
+    |limit(?:ed)?\ (?:\w+\ )?to|prefer(?:s|red|ably)?
     |nothing\ (?:else|goes|may)|nobody\ (?:but|may|else)|stick\ (?:to|with)
     |i\ (?:need|want|expect|hate|insist)\ (?!to\b|you\b)(?:\w+\ ){{1,4}}to\ be
-    |not\ (?:ok(?:ay)?|fine|acceptable)(?:\ to|(?=\W*$))
+    |(?<!that\ is\ )(?<!this\ is\ )(?<!\bit\ is\ )(?<!hat's\ )(?<!\bit's\ )
+    (?:not|isn't|aren't)\ (?:ok(?:ay)?|fine|acceptable)(?=\W*$|[,;]|\ (?:in|for|here|with)\b)
+    |not\ (?:ok(?:ay)?|fine|acceptable)\ to
+    |(?:important|matters?|essential|crucial)
+    \ (?:(?:to|for)\ (?:me|us)\ )?that(?!\ (?:is|was|this|it)\b)
+    |(?:let's|let\ us)\ agree\ (?:that|to|on)
     |unacceptable|off\ the\ table|no-go|hold\ off|approv(?:al|e)|permission|sign-?off|by\ default|in\ doubt
     |one\ \w+\ (?:each|at\ a\ time))\b
-    |i(?:'d|\ would)\ rather\ (?:you|we)\ (?:didn't|did\ not|don't)|{_CLAUSE}stop\ (?!it|that|the)\w+ing
+    |i(?:'d|\ would)\ (?:rather|prefer(?:\ it)?)
+    \ (?:if\ |that\ )?(?:you|we)\ (?!.*\b(?:now|this|that\ one)\b)
+    |i(?:'d|\ would)\ (?:like|prefer|rather\ have)\ (?:every|each|all|no)\b(?!\ (?:of|the|that|this)\b)
+    |{_CLAUSE}stop\ (?!it|that|the)\w+ing
     |{_CLAUSE}(?:don'?t|do\ not|no\ need\ to|let's\ not)\ (?!know|think|worry|see|get\b)
     |{_CLAUSE}no\ (?!(?:idea|one|longer|problem|more|matter|way|errors?|results?|changes?|worries|luck|reason
     |wait|doubt|clue|thanks|need\W*$)\b)[a-z]
-    |不要|不得|请勿|務必|务必|必须|必須|只能|禁止|必ず|ないでください|반드시|niemals|jamais|nunca"""
+    |不要|不得|请勿|務必|务必|必须|必須|只能|禁止|必ず|ないでください|반드시"""
 )
 """Words that bind or forbid."""
+_STATE_VERBS = "be|have|stay|keep|follow|match|carry|contain|fit|comply|conform|respect|support|begin|end"
+"""Verbs of how a thing is, and not of what is to be done to it once."""
+_NO_THING = r"(?:i|we|you|he|she|it|they|this|that|these|those|there|what|who|which|then|yes|please|rest)\b"
+_OBLIGES = re.compile(
+    rf"""(?x){_CLAUSE}(?!["'`])(?:(?!{_NO_THING})[\w'/.-]+\ ){{1,6}}?(?:
+    (?:ha(?:s|ve)\ to\ |needs?\ to\ (?=(?:{_STATE_VERBS})\b))
+    (?!(?:be\ )?(?:{_MENDED}|do|get|go|see|think|wait|work|happen|restart)\b)
+    (?!be\ \w+(?:ed|en)\b(?!.*\b(?:every|each|all|any|always|before|until|when|in\ full)\b))\w
+    |(?:stays?|remains?)\ (?:at|on|as|below|under|above|out|off|stable|unchanged|untouched|private|read-only
+    |in(?!\ the\b))\b(?!.*\b(?:when|while|even|still|for|after|despite|forever)\b))"""
+)
+"""A duty of a thing that the sentence names: "footnotes have to follow", "the names stay stable"."""
+_GENERAL = re.compile(
+    r"""(?x)^\W*(?:(?:and|also|so|but)\b,?\s+)*(?:if|when(?:ever)?)
+    \ (?:an?|any|some(?:one|body|thing)|two|no)\b
+    .*?\ (?:[a-z]+\ )?(?:needs?|must|has\ to|have\ to|requires?|is\ not\ to)\b"""
+)
+"""A case of a kind, not one that is at hand, and a duty then: "if a call takes longer, it needs a flag"."""
+_STANDS = re.compile(
+    r"""(?x)^[\s\-*]*(?:please\ |and\ |also\ )*(?:use|prefer|write|speak)
+    \ (?!(?:it|them|the|an?|this|that|these|those|my
+    |our|your|his|its|one|two|both|all|more|another|other|any|what|which|whichever|option|approach|plan
+    |version|me|us|up|down|out|to|for|something|some)\b)
+    (?:[a-z][\w'+\#.-]*(?:\ (?!(?:to|for|from|as|on|here|now|this|that|it)\b)[a-z][\w'+\#-]*){0,2}\W*$
+    |(?:[\w'+\#-]+\ ){1,4}?(?:in|for)\ (?:all|every|each|any)\b)"""
+)
+"""An order to use a kind of thing, and no certain one: "use tabs", "write tests for every module"."""
+_LANGUAGE = re.compile(
+    r"""(?x)^\W*(?!(?:i|we|you|it|this|that|is|are)\b)(?:[a-z]+\ ){1,3}in
+    \ (?:english|german|french|spanish|italian|portuguese|dutch)(?:\ (?:only|too|please))?(?:[,;]|\W*$)"""
+)
+"""A thing and its language, without a verb: "variable names in English"."""
 _LIMITS = re.compile(
     r"""(?x)\b(?:(?<!-)only(?!\ (?:one|two|three|thing|problem|way)\b)|except|instead\ of|rather\ than
     |but\ not|has\ to|as\ (?!soon|fast|quickly|much)\w+\ as\ possible|without\ (?:my|any|\w+ing)|throughout
@@ -108,17 +162,20 @@ _NAMED = re.compile(r" in (?:[A-Z]{2,}|[A-Z][a-z]+)\b")
 """A language, a unit, a format: "answer in German"."""
 _LAST = re.compile(
     r".*(?:: |; | — |, (?:(?=(?:please |so |but |and )?(?:don't|do not|never(?! \w+ed\b)) [a-z])"
-    r"|but (?=(?:please )?(?:keep|leave|stay|stick|hold|if|when)\b)))"
+    r"|but (?=(?:please )?(?:keep|leave|stay|stick|hold|if|when)\b"
+    r"|(?:(?!(?:it|this|that|there|you|we|i|he|she|they)\b)[\w-]+ ){1,4}"
+    r"(?:should|must|ha(?:s|ve) to|needs? to)\b)))"
 )
 """Up to the last clause, which may be a rule by itself: "I said it before: never push"."""
 _POINTS_AT = re.compile(r"\W*(?:please )?[a-z]+ (?:this|that|these|those)(?: ones?)?\W*$")
 """An order about what was just spoken of, and nothing else."""
 _REASON = re.compile(
-    r"(.+?)(?:,? (?:because|since|so that|otherwise)\b|, (?:that's|that is|it's|i|we|they)(?= ))"
+    r"(.+?)(?:,? (?:because|since|so that|otherwise)\b"
+    r"|, (?:and )?(?:that's|that is|it's|i|we|he|she|they|my \w+|our \w+)(?= ))"
 )
 """Up to the reason that follows a rule: "never force-push, that's when we lost a day"."""
 _ASIDES = re.compile(
-    r"^\W*(?:(?:(?:btw|by the way|fyi|ah|oh|hey|hm+|one more thing)[,:]?"
+    r"^\W*(?:(?:(?:btw|by the way|fyi|ah|oh|hey|hm+|one (?:more |other |last )?thing)[,:]?"
     r"|(?:right|well|great|good|nice|ok)[,:])\s+(?:(?:and|but|also)\s+)?)+"
 )
 """Words before a sentence that say nothing of it."""
@@ -143,10 +200,14 @@ _REPORTED = re.compile(
 """Shapes of a report."""
 _DOUBTS = re.compile(
     r"(?<![.@])\b(?:maybe|perhaps|probably|apparently|seems?|looks? like|appears? to"
-    r"|(?<!never )(?<!not )(?<!n't )guess|wonder\w*|not sure|suspect|i think|i feel|might"
+    r"|(?:^\W*|i |i'd |would |my (?:best )?)guess|wonder\w*|not sure|suspect|i think|i feel|might"
     r"|must have|must be an?"
     r"|there must|for example|scenario|note|keep in mind|to (?:find|check|see|figure) )\b"
     r"|^\W*(?:consider|assume|(?:check|see) (?:if|whether))\b"
+    r"|^\W*(?!(?:i|we|you|if|when|and|never)\b)(?:[\w'./`-]+ ){1,3}?"
+    r"(?:complain|say|warn|report|claim|think|tell)s\b"
+    r"|^\W*(?!(?:i|we|you|if|when|and|never)\b)(?:[\w'./`-]+ ){1,3}?"
+    r"(?:complained|said|warned|claimed|told|wrote)\b"
 )
 _SETTLES = (
     r"(?:use|keep|drop|skip|park|leave|remove|revert|roll|store|put|make\ (?:it|the|them)|rename|call|name"
@@ -177,6 +238,11 @@ _BREAKS_OFF = re.compile(
     r"(?<!, )\b(?:must|shall|should|never|always|needs? to|has to|ensure|make sure)"
     r"(?: (?:not|also|all|that))*\W*$"
 )
+_ALONE = re.compile(
+    r"\W*(?:always|never|every (?:single )?time|(?:with(?:out)? |no )exceptions?|period|full stop|immer"
+    r"|nie|niemals|toujours|jamais|siempre|nunca|sempre|mai|altijd|nooit)\W*$"
+)
+"""A sentence that makes a rule of the one before it: "We log in UTC. Always."."""
 _HEADS = re.compile(r"\b(?:constraints?|conventions?|rules?|requirements?|guidelines?|preferences?)\W*$")
 _COMMAND = re.compile(r"\A\s*/[a-z][\w:-]*(?=\s|\Z)")
 """A slash command at the beginning of a message."""
@@ -192,7 +258,7 @@ def mark_sentence(form: str) -> tuple[str, int]:
     >>> mark_sentence("It never worked."), mark_sentence("ok")
     (('statement', 1), ('statement', 0))
     """
-    whole = _fold(form)
+    whole = fold(form)
     low = _ASIDES.sub("", whole)
     if _BARE.match(low):
         return STATEMENT, 0
@@ -204,26 +270,35 @@ def mark_sentence(form: str) -> tuple[str, int]:
         return (CONSTRAINT, 2) if binds and _count_best(order) >= 3 else (STATEMENT, 1)
     if form[-1] in "?？" or _CODE.search(form) or _BREAKS_OFF.search(low):
         return STATEMENT, 1
-    points = _count_best(low)
+    points = max(_count_best(low), count_foreign(low))
     points += points == 1 and _NAMED.search(form) is not None
     if points < 5 and _TAKES.search(whole):
         return CHOICE, 2
     return (CONSTRAINT, min(points, 3)) if points >= 2 else (STATEMENT, 1)
 
 
-def _fold(form: str) -> str:
-    return form.lower().replace("’", "'")
+def fold(form: str) -> str:
+    """Return a text in lower case, with typing shorthand spelled out.
+
+    >>> fold("Pls dont touch it, u can’t")
+    "please don't touch it, you can't"
+    """
+    low = form.lower().replace("’", "'")
+    return _SHORT.sub(lambda match: _SHORTHAND[match[0]], low)
 
 
 def _count_best(low: str) -> int:
     """The points of a sentence, of its last clause, or of it without its reason: the largest number."""
-    last, reason = _LAST.match(low), _REASON.match(low)
-    clauses = [low, low[last.end() :] if last else "", reason[1] if reason else ""]
-    return max(map(_count_points, clauses))
+    last = _LAST.match(low)
+    clauses = [low, low[last.end() :] if last else ""]
+    reasons = filter(None, map(_REASON.match, clauses))
+    return max(map(_count_points, (*clauses, *(reason[1] for reason in reasons))))
 
 
 def _count_bound(low: str) -> int:
-    return 3 if _BINDS.search(low) else 2 * (_LIMITS.search(low) is not None)
+    if _BINDS.search(low) or _GENERAL.match(low):
+        return 3
+    return 2 * any(pattern.search(low) for pattern in (_LIMITS, _OBLIGES, _STANDS, _LANGUAGE))
 
 
 def _count_points(low: str) -> int:
@@ -285,13 +360,24 @@ def find_rules(text: str) -> Iterator[Hit]:
 
 def _mark_sentences(text: str) -> Iterator[MarkedSentence]:
     """Yield every sentence with its mark. Items below a heading of rules, or below "it must:", are rules."""
-    listed = False
+    listed, before = False, None
     for start, end, form in typed_sentences(text):
         kind, rank = mark_sentence(form)
+        low = fold(form)
+        if before is not None and before.kind == STATEMENT and before.rank and _ALONE.match(low):
+            if before.form[-1] not in "?？" and not _is_reported(fold(before.form)):
+                before, kind, rank = before._replace(kind=CONSTRAINT, rank=3), STATEMENT, 0
         item = _ITEM.match(text, text.rfind("\n", 0, start) + 1) is not None
         if listed and item and kind == STATEMENT and form[-1] not in "?？":
             kind, rank = CONSTRAINT, 2
-        low = form[-40:].lower()
-        heads = _HEADS.search(low) or _BREAKS_OFF.search(low)
+        heads = _HEADS.search(low[-40:]) or _BREAKS_OFF.search(low[-40:])
         listed = heads is not None or (listed and item)
-        yield MarkedSentence(start, end, form, kind, rank)
+        if before is not None:
+            yield before
+        before = MarkedSentence(start, end, form, kind, rank)
+    if before is not None:
+        yield before
+
+
+def _is_reported(low: str) -> bool:
+    return (_REPORTED.search(low) or _DOUBTS.search(low)) is not None
