@@ -98,6 +98,7 @@ SENTENCES: dict[str, str] = {
     "CI010": "The decision {form}, made {when}, is absent.",
     "CI014": "The choice {form}, made by the user {when}, is absent.",
     "CI015": "The summary still has the {kind} {form}; {when} the user replaced it with {value}.",
+    "CI015: withdrawn": "The summary still has the {kind} {form}; {when} the user took it back.",
     "CI016": "The {kind} {form} is changed. {sentence}",
     "CI017": "The {kind} {form} is contradicted. {sentence}",
     "CI018": "The {kind} {form}, last said by the user {when}, is absent.",

@@ -49,6 +49,15 @@ def test_a_rule_that_is_taken_back_is_superseded(frame: str, rule: tuple[str, st
     assert lost == ["Never push to main."]
 
 
+def test_a_summary_that_still_has_it_is_told_so() -> None:
+    session = talk("Never use tabs.", "Never mind the tabs rule.", summary="Never use tabs.")
+    (finding,) = lint(session, rules="CI015")
+    assert (
+        finding.sentence
+        == "The summary still has the rule “Never use tabs.”; in turn 2 the user took it back."
+    )
+
+
 @pytest.mark.parametrize(("frame", "rule"), [*product(LEAVES, RULES)])
 def test_without_clear_words_the_rule_holds(frame: str, rule: tuple[str, str]) -> None:
     subject, form = rule

@@ -534,7 +534,7 @@ def _select_code(
     typed = [mention.ref for mention in mentions if mention.by == "user"]
     if (later := traced.replacement) is not None:
         if traced.carried and kind != "statement":
-            return "CI015", later.ref, {"value": cut_text(later.value, LONGEST)}
+            return "CI015", later.ref, {"variant": later.how, "value": cut_text(later.value, LONGEST)}
     elif traced.outcome in ("changed", "contradicted"):
         # A value counts only in words of the user's own, not in pasted text.
         is_bound = is_rule(traced) and fact.form[-1:] != "?" if kind == "statement" else bool(typed)
