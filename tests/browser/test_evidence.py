@@ -106,8 +106,9 @@ def test_head_line_tab_and_list_have_one_count(page: Page, open_workbench: OpenW
     expect(page.get_by_test_id("tab-findings")).to_have_text(f"Findings{rows}")
     counts = [int(words) for words in page.locator(".ci-fd .ci-count").all_inner_texts()]
     assert sum(counts) == rows
-    changed, missing = counts
+    changed, missing, unsure = counts
     line = f"{changed} fact is changed or contradicted and {missing} fact is missing."
+    line += f" {unsure} sentence to check."
     expect(page.get_by_test_id("losses")).to_have_text(line)
 
 
