@@ -58,11 +58,6 @@ _OPENS = re.compile(
     r"|alright)[,\s]+)*"
     r"([a-z][a-z-]*)"
 )
-_MENDED = (
-    r"fix(?:ed)?|add(?:ed)?|mov(?:e|ed)|updated?|removed?|renamed?|chang(?:e|ed)|done|made|refactored|rewritten"
-    r"|replaced?|merged?|deployed|restarted|reverted|created?|implemented|cleaned|able|the|an?"
-)
-"""What is done once: "the button has to be moved"."""
 _CLAUSE = r"(?:^\W*|[,;:(]\s?|\b(?:and|but|so|or|then|also|please|just|yes|ok)\s)"
 """The text before an order: the beginning of a sentence or of a clause."""
 _BINDS = re.compile(
@@ -96,24 +91,6 @@ _BINDS = re.compile(
     |不要|不得|请勿|務必|务必|必须|必須|只能|禁止|必ず|ないでください|반드시"""
 )
 """Words that bind or forbid."""
-_STATE_VERBS = "be|have|stay|keep|follow|match|carry|contain|fit|comply|conform|respect|support|begin|end"
-"""Verbs of how a thing is, and not of what is to be done to it once."""
-_NO_THING = r"(?:i|we|you|he|she|it|they|this|that|these|those|there|what|who|which|then|yes|please|rest)\b"
-_OBLIGES = re.compile(
-    rf"""(?x){_CLAUSE}(?!["'`])(?:(?!{_NO_THING})[\w'/.-]+\ ){{1,6}}?(?:
-    (?:ha(?:s|ve)\ to\ |needs?\ to\ (?=(?:{_STATE_VERBS})\b))
-    (?!(?:be\ )?(?:{_MENDED}|do|get|go|see|think|wait|work|happen|restart)\b)
-    (?!be\ \w+(?:ed|en)\b(?!.*\b(?:every|each|all|any|always|before|until|when|in\ full)\b))\w
-    |(?:stays?|remains?)\ (?:at|on|as|below|under|above|out|off|stable|unchanged|untouched|private|read-only
-    |in(?!\ the\b))\b(?!.*\b(?:when|while|even|still|for|after|despite|forever)\b))"""
-)
-"""A duty of a thing that the sentence names: "footnotes have to follow", "the names stay stable"."""
-_GENERAL = re.compile(
-    r"""(?x)^\W*(?:(?:and|also|so|but)\b,?\s+)*(?:if|when(?:ever)?)
-    \ (?:an?|any|some(?:one|body|thing)|two|no)\b
-    .*?\ (?:[a-z]+\ )?(?:needs?|must|has\ to|have\ to|requires?|is\ not\ to)\b"""
-)
-"""A case of a kind, not one that is at hand, and a duty then: "if a call takes longer, it needs a flag"."""
 _STANDS = re.compile(
     r"""(?x)^[\s\-*]*(?:please\ |and\ |also\ )*(?:use|prefer|write|speak)
     \ (?!(?:it|them|the|an?|this|that|these|those|my
@@ -123,11 +100,6 @@ _STANDS = re.compile(
     |(?:[\w'+\#-]+\ ){1,4}?(?:in|for)\ (?:all|every|each|any)\b)"""
 )
 """An order to use a kind of thing, and no certain one: "use tabs", "write tests for every module"."""
-_LANGUAGE = re.compile(
-    r"""(?x)^\W*(?!(?:i|we|you|it|this|that|is|are)\b)(?:[a-z]+\ ){1,3}in
-    \ (?:english|german|french|spanish|italian|portuguese|dutch)(?:\ (?:only|too|please))?(?:[,;]|\W*$)"""
-)
-"""A thing and its language, without a verb: "variable names in English"."""
 _LIMITS = re.compile(
     r"""(?x)\b(?:(?<!-)only(?!\ (?:one|two|three|thing|problem|way)\b)|except|instead\ of|rather\ than
     |but\ not|has\ to|as\ (?!soon|fast|quickly|much)\w+\ as\ possible|without\ (?:my|any|\w+ing)|throughout
@@ -296,9 +268,7 @@ def _count_best(low: str) -> int:
 
 
 def _count_bound(low: str) -> int:
-    if _BINDS.search(low) or _GENERAL.match(low):
-        return 3
-    return 2 * any(pattern.search(low) for pattern in (_LIMITS, _OBLIGES, _STANDS, _LANGUAGE))
+    return 3 if _BINDS.search(low) else 2 * any(pattern.search(low) for pattern in (_LIMITS, _STANDS))
 
 
 def _count_points(low: str) -> int:
