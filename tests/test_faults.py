@@ -81,8 +81,8 @@ def test_the_exception_is_raised_in_strict_mode() -> None:
 
 JUDGE = (
     "inspector/facts/lint/check.py",
-    '            yield code, traced.said[-1] if kind == "todo" else typed[-1], {}\n',
-    '            raise KeyError("defect")\n',
+    '        return code, traced.said[-1] if kind == "todo" else typed[-1], {}\n',
+    '        raise KeyError("defect")\n',
 )
 CHECKS = """
 from inspector import lint

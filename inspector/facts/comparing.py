@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,8 @@ _NAMES = 3
 """The weight of a name in code, in which other words have 1."""
 _FEW = 2
 """Sentences of a text at most that have a rare word."""
+_NEAR = 3
+"""Terms from one to another that are side by side, but for small words: "an indicator plus the median"."""
 _FEWEST = 12
 """Characters that a part of an error has at least."""
 _BINDING = frozenset(
@@ -245,25 +247,31 @@ def _find_subject(form: str, text: IndexedText) -> FactComparison:
                 holding = [text.sentences[number] for number in text.find_longer(term)]
             if 0 < len(holding) <= _FEW:
                 return _quote_unclear(holding[0], text)
-    return _find_rare(terms, text)
+    return _find_rare(form, terms, text)
 
 
-def _find_rare(terms: Sequence[Term], text: IndexedText) -> FactComparison:
-    """Find a sentence with two rare words of a rule, such as a value and what has it: `unclear` if there is
-    one.
+def _find_rare(form: str, terms: Sequence[Term], text: IndexedText) -> FactComparison:
+    """Find a sentence with three rare words of a rule, or with two of which one is a value or a name or that
+    are side by side in the rule: `unclear` if there is one.
 
     >>> text = IndexedText("Salmon was chosen over STAR. The threshold is 0.22.")
-    >>> _find_rare(read_terms("Use Salmon rather than STAR, it is ten times faster."), text)[:2]
+    >>> rule = "Use Salmon rather than STAR, it is ten times faster."
+    >>> _find_rare(rule, read_terms(rule), text)[:2]
     ('unclear', 'Salmon was chosen over STAR.')
     """
-    subject = {term.form: term for term in terms if is_subject(term) and not is_general(term.form)}
-    held = Counter[int]()
-    for term in subject.values():
-        numbers = {*text.find_holding(term), *text.joined.get(term.form, ())}
-        if len(numbers) <= _FEW:
-            held.update(numbers)
-    most = held.most_common(1)
-    return _quote_unclear(text.sentences[most[0][0]], text) if most and most[0][1] >= 2 else ABSENT
+    held: dict[int, dict[str, int]] = {}
+    for at, term in enumerate(terms):
+        if is_subject(term) and not is_general(term.form):
+            numbers = {*text.find_holding(term), *text.joined.get(term.form, ())}
+            for number in numbers if len(numbers) <= _FEW else ():
+                held.setdefault(number, {}).setdefault(term.form, at)
+    number = max(held, key=lambda number: len(held[number]), default=-1)
+    places = sorted(held[number].values()) if number >= 0 else []
+    are_near = any(to - at <= _NEAR for at, to in pairwise(places))
+    is_named = any(terms[at].sort == "value" or form[terms[at].start].isupper() for at in places if at)
+    if len(places) > 2 or (len(places) == 2 and (are_near or is_named)):
+        return _quote_unclear(text.sentences[number], text)
+    return ABSENT
 
 
 def _quote_unclear(sentence: Sentence, text: IndexedText) -> FactComparison:

@@ -86,7 +86,7 @@ def find_essential(
     begin = turns[-1] if len(turns) > 1 else 0  # the first turn begins with the path
     last = set(columns.fact[rows[session.path_index[columns.entry[rows]] >= begin]].tolist())
     if _ends_with_answer(session):
-        last = {fact for fact in last if keys[fact][1][-1:] != "?"}
+        last = {fact for fact in last if keys[fact][1][-1:] != "?" or is_request(keys[fact][1])}
     for fact in np.unique(columns.fact[rows]).tolist():
         reasons[fact] = _find_reason(*keys[fact], fact in last)
     rows = rows[np.lexsort((columns.start[rows], columns.block[rows], columns.entry[rows]))]
