@@ -175,14 +175,22 @@ def find_clauses(terms: Sequence[Term]) -> list[list[int]]:
     return [clause for clause in clauses if clause]
 
 
+RULES_OUT = ("not", "rather than", "instead of")
+"""Forms before an alternative that is not wanted."""
+
+
 def find_asides(own: Sequence[Term], force: Force) -> set[int]:
     """Find what can be left out without a loss: "when you give measurements", or the alternative that is
     ruled out in passing, as in "use metric, not imperial"."""
     result = set[int]()
     for clause in find_clauses(own):
         opening = " ".join(own[at].form for at in clause[:4])
-        by_the_way = clause[0] > 0 and own[clause[0]].form in ("not", "rather than", "instead of")
+        first = own[clause[0]]
+        by_the_way = clause[0] > 0 and first.form in RULES_OUT
         by_the_way = by_the_way and own[clause[0] - 1].form != "but"  # "but not on main" is a limit
+        by_the_way = by_the_way and (
+            first.form != "not" or first.end - first.start == len("not")
+        )  # no "don't"
         if _ASIDE.match(opening) or (by_the_way and not force.refused.issuperset(range(clause[0]))):
             result.update(clause)
     return result

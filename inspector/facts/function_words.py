@@ -229,7 +229,10 @@ def agrees(own: tuple[Term, ...], other: tuple[Term, ...], pairs: Pairs) -> bool
 def find_limit(
     own: tuple[Term, ...], other: tuple[Term, ...], pairs: Pairs
 ) -> tuple[bool, Difference] | None:
-    """Find a limit or a comparison that a text does not share, and whether it surely has another."""
+    """Find a limit or a comparison that a text does not share, and whether it surely has another.
+
+    "Up to 4 workers" is not the rule "use 4 workers", but has the amount "4 workers".
+    """
     bounds_here, bounds_there = read_bounds(own), read_bounds(other)
     both = [(at, to) for at, to in pairs if at in bounds_here and to in bounds_there]
     for at, to in both:
@@ -237,6 +240,9 @@ def find_limit(
             return True, (bounds_here[at].by, bounds_there[to].by)
     if agrees(own, other, pairs):
         return None
+    amounts = ((at, to) for at, to in pairs if own[at].form[:2] == "n:" and at and at not in bounds_here)
+    if added := next(((at, bounds_there[to].by) for at, to in amounts if to in bounds_there), None):
+        return False, added
     own_forms, forms = ({term.form for term in terms} for terms in (own, other))
     bounds = LIMITS | LOWER_LIMITS
     for kind, opposed in ((_EXACT, bounds), (bounds, _EXACT)):

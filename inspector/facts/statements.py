@@ -20,6 +20,7 @@ from .force import (
     ENDED,
     EXCEPTIONS,
     ORDER_WORDS,
+    RULES_OUT,
     Force,
     find_asides,
     find_clauses,
@@ -203,7 +204,11 @@ class _Place:
         if state := find_other_state(self.own, self.other, self.pairs):
             return self._differ("changed", *state, "value")
         lost = find_lost_negation(self.own, self.pairs, self.here, self.there)
-        if lost >= 0 and lost not in self.aside and not {"limit", "condition"} & self.there.sorts:
+        if (
+            lost >= 0
+            and (lost not in self.aside or lost in self.met)
+            and not {"limit", "condition"} & self.there.sorts
+        ):
             return self._differ("unclear", lost, None, "negation")
         if operators := self._find_operators():
             return self._make("changed" if operators[1] else "unclear", "operator", *operators)
@@ -409,6 +414,8 @@ class _Place:
             return self._make("contradicted", "permitted")
         extra = find_near_values(self.other, self.near, set(self.met.values()) | self.there.mentioned)
         for at in self.missing:
+            if own[at - 1].form in RULES_OUT:  # "384 MB, not 512"
+                continue
             value = next(
                 (to for to in extra if own[at].sort == "value" and is_same_kind(own[at], other[to])), None
             )

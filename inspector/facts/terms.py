@@ -203,7 +203,8 @@ def _ends_clause(follower: Term | None) -> bool:
 def _word(text: str, start: int) -> Term:
     low = text.lower()
     sort: Sort
-    form, sort = (low, "small") if low in SMALL else (stem(text), "word")
+    is_operator = text in ("AND", "OR")  # "AND binds tighter than OR"
+    form, sort = (low, "small") if low in SMALL and not is_operator else (stem(text), "word")
     return Term(form, sort, start, start + len(text))
 
 

@@ -328,6 +328,53 @@ def test_law_a_permission_for_one_of_two_things_keeps_no_refusal_of_both(
     assert outcome(typed, line.format(typed)) in KEPT
 
 
+@given(
+    st.sampled_from([("redis", "kafka"), ("salmon", "bwa"), ("vitest", "jest")]),
+    st.sampled_from(["pull in", "use", "add", "install"]),
+    st.sampled_from(
+        ["use {a}, don't {verb} {b}", "{a} parser, don't {verb} {b}", "use {a}, do not {verb} {b}"]
+    ),
+    AROUND,
+    LINES,
+)
+def test_law_a_refusal_behind_what_is_wanted_is_not_kept_without_its_negation(
+    things: tuple[str, str], verb: str, frame: str, around: str, line: str
+) -> None:
+    typed = frame.format(a=things[0], b=things[1], verb=verb)
+    turned = typed.replace("don't ", "").replace("do not ", "")
+    assert outcome(typed, f"{around}\n{line.format(turned)}") not in KEPT
+    assert outcome(typed, f"{around}\n{line.format(typed)}") in KEPT
+
+
+@given(st.sampled_from(["binds tighter than", "comes before", "is stronger than"]), LINES)
+def test_law_operators_that_are_small_words_cannot_change_places(relation: str, line: str) -> None:
+    typed = f"AND {relation} OR."
+    assert outcome(typed, line.format(f"OR {relation} AND.")) not in KEPT
+    assert outcome(typed, line.format(typed)) in KEPT
+
+
+@given(
+    st.integers(3, 90),
+    st.sampled_from(["workers", "rows", "browsers", "minutes"]),
+    st.sampled_from(["up to", "at most", "at least"]),
+    LINES,
+)
+def test_law_a_number_is_no_limit(number: int, unit: str, limit: str, line: str) -> None:
+    typed = f"use {number} {unit}"
+    assert outcome(typed, line.format(f"use {limit} {number} {unit}")) not in KEPT
+    assert outcome(typed, line.format(typed)) in KEPT
+
+
+@given(
+    st.lists(st.integers(3, 900), min_size=3, max_size=3, unique=True),
+    st.sampled_from(["make it {0} tanks instead of {1}", "use {0} tanks not {1}"]),
+    LINES,
+)
+def test_law_a_value_that_is_ruled_out_is_not_changed(numbers: list[int], frame: str, line: str) -> None:
+    told = f"The lengths fit {numbers[0]} tanks, all {numbers[2]} tests pass"
+    assert outcome(frame.format(*numbers), line.format(told)) != "changed"
+
+
 RULES = [
     ("Never rename the {one}", "never rename the {one}", "you may rename the {one}"),
     ("Do not open the {one} by hand", "do not open the {one} by hand", "you may open the {one} by hand"),
