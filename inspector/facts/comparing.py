@@ -139,13 +139,17 @@ def _compare_sentences(
         return whole
     if whole.outcome in ("partial", "unclear", "absent"):  # "Keep it for 90 days, accounting needs that."
         for clause in form.split(", "):
-            if any(term.sort == "value" for term in read_terms(clause)):
+            if _has_value(clause):
                 value = first if clause == form else compare_statement(clause, text, is_said)
-                if value.outcome == "changed" and value.reason == "value":
+                if value.outcome == "changed" and value.reason == "value" and _has_value(value.said):
                     return value
         if (refusal := _find_refusal(form, text, is_said)) is not None:
             return refusal
     return whole if whole.outcome != "absent" else compare_share(form, text)
+
+
+def _has_value(words: str) -> bool:
+    return any(term.sort == "value" for term in read_terms(words))
 
 
 def _find_refusal(form: str, text: IndexedText, is_said: SaidBefore) -> FactComparison | None:

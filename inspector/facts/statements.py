@@ -426,6 +426,9 @@ class _Place:
                 around = slice(other[max(0, value - 2)].start, other[min(len(other), value + 3) - 1].end)
                 if self.is_said(self.text[around]):
                     return self._make("absent", "said of another")
+                name = other[value]
+                if own[at].form[:2] == "w:" and self.is_said(self.text[name.start : name.end]):
+                    return self._make("unclear", "words missing")  # the user may have renamed it
                 return self._differ("changed", at, value, "value")
         had = set(map(stem, here.soft))
         if softer := {form for form in there.soft if stem(form) not in had}:

@@ -111,3 +111,10 @@ def test_a_question_is_answered_by_the_sentence_with_its_words(question: str) ->
     session = run(rule, "Table 1 has medians, with p-values.")
     assert rule in session.why(question)
     assert "with p-values" in session.why(question)
+
+
+@pytest.mark.parametrize(("later", "outcome"), [("The label should read FREEZE.", False), ("Thanks.", True)])
+def test_a_name_that_the_user_gave_later_is_no_change_by_the_summary(later: str, outcome: bool) -> None:
+    typed = "In the GUI the button label is HOLD, colour #3FB8AF when on."
+    session = build(user(typed), say(), user(later), say(), compact("- Button label FREEZE, colour #3FB8AF"))
+    assert (trace_recorded(session)[0][typed].outcome == "changed") == outcome
