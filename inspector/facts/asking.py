@@ -19,6 +19,7 @@ from ..session.tree import BRANCH_SUMMARY, COMPACTION, MICRO, NOTE
 from ..text import plural, printable, printed
 from ..tokens.memo import Memo, Same
 from .facts import SENTENCE_KINDS, Fact, spell_fact
+from .indexed_text import WORDS
 from .line_search import LineMatch, find_lines
 from .outcomes import WORST_FIRST
 from .remaining import Remaining
@@ -226,9 +227,15 @@ def explain_question(session: Session, question: str) -> str:
 def _find_sentences(session: Session, matches: FactMatches) -> list[Fact]:
     """Return the user's sentences that have all the words of a question: what became of the words alone,
     such as "p-values", says little about "no p-values"."""
-    typed = {match.text for match in matches if match.by == "user" and match.share == 1}
-    facts = (fact for fact in session.facts.every if fact.kind in SENTENCE_KINDS)
-    return [fact for fact in facts if any(fact.form in text or text in fact.form for text in typed)]
+    typed = [_flatten(match.text) for match in matches if match.by == "user" and match.share == 1]
+    facts = (fact for fact in session.facts.every if typed and fact.kind in SENTENCE_KINDS)
+    flat = ((fact, _flatten(fact.form)) for fact in facts)
+    return [fact for fact, words in flat if any(words in text or text in words for text in typed)]
+
+
+def _flatten(text: str) -> str:
+    """Return the words of a text between blanks, so that only whole words are found in it."""
+    return f" {' '.join(WORDS.findall(text.casefold()))} "
 
 
 def _reached(traced: Sequence[TracedFact], matches: FactMatches) -> Sequence[TracedFact]:

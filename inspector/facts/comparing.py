@@ -269,12 +269,14 @@ def _find_rare(form: str, terms: Sequence[Term], text: IndexedText) -> FactCompa
             numbers = {*text.find_holding(term), *text.joined.get(term.form, ())}
             for number in numbers if len(numbers) <= _FEW else ():
                 held.setdefault(number, {}).setdefault(term.form, at)
-    number = max(held, key=lambda number: len(held[number]), default=-1)
-    places = sorted(held[number].values()) if number >= 0 else []
-    are_near = any(to - at <= _NEAR for at, to in pairwise(places))
-    is_named = any(terms[at].sort == "value" or form[terms[at].start].isupper() for at in places if at)
-    if len(places) > 2 or (len(places) == 2 and (are_near or is_named)):
-        return _quote_unclear(text.sentences[number], text)
+    for number in sorted(held, key=lambda number: -len(held[number])):
+        places = sorted(held[number].values())
+        are_near = any(to - at <= _NEAR for at, to in pairwise(places))
+        is_named = any(
+            terms[at].sort == "value" or (at > 0 and form[terms[at].start].isupper()) for at in places
+        )
+        if len(places) > 2 or (len(places) == 2 and (are_near or is_named)):
+            return _quote_unclear(text.sentences[number], text)
     return ABSENT
 
 

@@ -113,7 +113,8 @@ def _ends_with_answer(session: Session) -> bool:
     for at in reversed(session.path):
         entry = session.entries[at]
         if entry.role in ("user", "assistant", "tool") and entry.blocks and not entry.meta:
-            return entry.role == "assistant" and all(block.kind != "tool_call" for block in entry.blocks)
+            kinds = {block.kind for block in entry.blocks}
+            return entry.role == "assistant" and "text" in kinds and "tool_call" not in kinds
     return False
 
 

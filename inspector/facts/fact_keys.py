@@ -148,7 +148,7 @@ class FactKeys:
         result = self.held_by(before.prose) | self.held_by(before.other_index)
         for stand in before.others:
             if stand.how == "summary":
-                near = self._statements.find_near(index_text(stand.text))
+                near = {*self._statements.find_near(index_text(stand.text)), *self._find_foreign(stand.text)}
                 result.update(number for number in near if self.occurrences.kind[number] != _STATEMENT)
         return result
 
@@ -158,12 +158,16 @@ class FactKeys:
         for stand in after.others:
             if stand.how in ("summary", "notice"):
                 result.update(self._statements.find_near(index_text(stand.text)))
-                result.update(self._languages.get(OTHER_OF.get(find_language(stand.text), ""), ()))
+                result.update(self._find_foreign(stand.text))
                 result.update(self._find_paths(stand.text))
                 result.update(self._find_parts(stand.text))
                 if not stand.placeholder:
                     result.update(self._find_near(is_said.find_unsaid(index_text(stand.text))))
         return result
+
+    def _find_foreign(self, text: str) -> Iterable[int]:
+        """The statements of which a text is in another language."""
+        return self._languages.get(OTHER_OF.get(find_language(text), ""), ())
 
     def _find_paths(self, text: str) -> Iterator[int]:
         """The files with the last part of a path in a text, whatever marks are around it."""

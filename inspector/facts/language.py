@@ -1,4 +1,4 @@
-"""Decide whether two texts are in different languages, by small words and scripts."""
+"""Decide whether one of two texts is in English and the other is not, by small words and scripts."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _OTHER = (
             nichts nie niemals noch nur oder soll sollen sind und unter vom von vor war wenn werden wir wird
             zu zum zur
             al con cuando del el en es esta las los nunca para pero por que siempre sin solo son una y ya
-            au aux avec ce ces dans des du elle en est et il jamais la le les mais ne nous ou par pas pour que
+            au aux avec ce ces dans des du elle en est et il jamais la le les mais ne nous ou par pas que
             qui sans sont sur toujours tu un une vous
-            al che con del della di è gli il la le mai ma nel non per più quando sempre senza si sono una
+            al che con del della di è gli il la le mai ma nel non più quando sempre senza si sono una
             aan alleen altijd dat de die een en er geen het ik is je maar met naar niet nog nooit of om ook op
             te van voor wel wij
-            as com da das do dos é em não na nas no nos nunca os ou para pelo por que se sem sempre só uma
+            as da das do dos é em não na nas no nos nunca ou para pelo por que se sem sempre só uma
             """
         )
     )
@@ -37,7 +37,7 @@ _OTHER = (
 )
 """Small words of German, Spanish, French, Italian, Dutch and Portuguese that are none in English."""
 OTHER_OF = {"en": "other", "other": "en"}
-_WORDS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_WORDS = re.compile(r"(?<![\w.@/-])[^\W\d_]+(?:['’][^\W\d_]+)?(?![\w@/-]|\.\w)")
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]")
 _LEAST, _MOST = 2, 20_000
 """Small words that tell a language, and the characters that are read of a text."""
@@ -56,7 +56,7 @@ def find_language(text: str) -> str:
     letters = sum(map(len, words))
     if letters and 2 * len(_LATIN.findall(text[:_MOST])) < letters:
         return "other"
-    english, other = (sum(word in known for word in words) for known in (_ENGLISH, _OTHER))
+    english, other = (len(known.intersection(words)) for known in (_ENGLISH, _OTHER))
     if other >= _LEAST and other > english:
         return "other"
     return "en" if english >= _LEAST and english > other else ""

@@ -216,13 +216,13 @@ def _normalise(sort: str, match: re.Match[str]) -> str:
         figure = re.sub(r"[^\d.]", "", text[: match.start("unit") - match.start()] if unit else text)
         if unit or _ASSIGNS.search(match.string, max(0, match.start() - _NEAR), match.start()):
             figure = _WHOLE.sub(r"\1", figure)  # "= 30.0" is 30, but the version 3.0 is not 3
-        return f"n:{normalise_measure(figure, UNITS[unit.lower()])}" if unit else f"n:{figure}"
+        return f"n:{normalise_measure(figure, UNITS[unit.casefold()])}" if unit else f"n:{figure}"
     if sort == "spelled":
         unit = match["spelled_unit"]
         words = re.findall(r"[a-z]+", text.lower())[: -1 if unit else None]
         total = sum(NUMERALS.get(word, 1 if word in ("one", "a") else 0) for word in words)
         total *= SCALES.get(words[-1], 1)
-        return f"n:{normalise_measure(str(total), UNITS[unit.lower()])}" if unit else f"n:{total}"
+        return f"n:{normalise_measure(str(total), UNITS[unit.casefold()])}" if unit else f"n:{total}"
     if sort == "money":
         unit = CURRENCIES.get(text[0]) or text[:3].lower()
         return f"n:{_read_amount(text.lstrip('$€£USDERGBP '))} {unit}"

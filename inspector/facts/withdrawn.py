@@ -21,19 +21,22 @@ _LEAD = (
 )
 _FORGETS = r"(?:forget|never ?mind|disregard|ignore|scratch|scrap|drop|lift)"
 _NAMED = r"(?:thing|rule|limit|requirement|restriction|ban|constraint|cap|policy|stuff|business)s?"
+_END = r"(?: any\s?more| again| now)?(?=\W*$|\s*[,.;:!—–])"
+"""Nothing follows that makes it another thing, such as "the limit table"."""
 _TAKES_BACK = (
     re.compile(
         rf"{_LEAD}{_FORGETS} (?:about )?(?:what|everything|all(?: that)?) (?:i|we) (?:just |once )?"
         r"(?:said|told you|wrote|asked)(?: \w+)? (?:about|on) (?P<what>[^,.;:!?]+)"
     ),
     re.compile(
-        rf"{_LEAD}{_FORGETS} (?:about )?(?:the|my|our|that|this) (?P<what>(?:[\w'/.-]+ ){{1,4}}?){_NAMED}\b"
-        r"(?! (?:of|in|on|from)\b)"
+        rf"{_LEAD}{_FORGETS} (?:about )?(?:the|my|our|that|this) (?P<what>(?:[\w'/.-]+ ){{1,4}}?){_NAMED}"
+        rf"{_END}"
     ),
     re.compile(
         rf"{_LEAD}(?:the|my|our|that) (?P<what>(?:[\w'/.-]+ ){{1,4}}?){_NAMED} "
         r"(?:(?:is|are) (?:off|gone|lifted|history|void|obsolete|cancell?ed)\b"
-        r"|no longer (?:appl|hold|count|matter)|do(?:es)?n't (?:apply|hold|count|matter) any)"
+        r"|no longer (?:appl|hold|count|matter)\w*|do(?:es)?n't (?:apply|hold|count|matter) any\s?more)"
+        rf"{_END}"
     ),
     re.compile(
         rf"{_LEAD}(?:forget|never ?mind) (?:about )?(?:the|my|our) (?P<what>(?:[\w'/-]+ ?){{1,3}})\W*$"

@@ -66,7 +66,7 @@ _SUMMARY_START = re.compile(
     r"[\s#*=>\-\"\[<(]*(?:here(?: is|'s) |this is |below is |the following is )?(?:an? |the )?"
     rf"(?:(?:{_KINDS}) )*summary"
     rf"(?: of(?: (?:the|our|this|all|in|{_KINDS}|work|messages|steps|turns|[\d–-]+))*)?"
-    rf"(?:(?: (?:{_UP_TO_NOW}))?\W*(?:[\]>):]|==|\n)| (?:{_UP_TO_NOW})\b)",
+    rf"(?:(?: (?:{_UP_TO_NOW}))?\W*(?:[\]>):]|==|\n)| (?:{_UP_TO_NOW})(?:[.:]|\Z))",
     re.IGNORECASE,
 )
 """How a message begins that is a summary of the conversation: a title, "of" what, and up to when."""

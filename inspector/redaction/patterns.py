@@ -234,9 +234,9 @@ PATTERNS = (
     # A value as long as a hash after the name of a key and a sign, or only a blank as in tables.
     _pattern(
         "assigned-value",
-        rf"(?:{_HINTS['key']}|password|{_PASS}|pwd?|token){_QUOTE}\]?"
+        rf"(?:{_HINTS['key']}|password|(?<![a-z])pass(?!\W{{0,84}}test)|(?<=[a-z]){_PASS}|pwd?|token){_QUOTE}\]?"
         rf"(?:[ \t]{{0,80}}(?:=>|:=|::|[=:])[ \t]{{0,80}}|[ \t]{{1,80}})"
-        rf"{_QUOTE}((?!test)[0-9a-z_-]{{40,64}})(?![0-9a-z_-])",
+        rf"{_QUOTE}([0-9a-z_-]{{40,64}})(?![0-9a-z_-])",
         "random",
         *("key", "pass", "pw", "token"),
         lower=True,

@@ -113,6 +113,9 @@ class TurnNumbers(Mapping[str, int]):
     def __len__(self) -> int:
         return len(self._path)
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self)} entries, {len(self._starts)} turns)"
+
 
 def find_path(tree: Tree, leaf: str | None) -> Ints:
     """Follow `parent` from the leaf while it resolves; a dangling parent ends the walk, a cycle too.

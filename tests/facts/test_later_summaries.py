@@ -118,3 +118,29 @@ def test_a_name_that_the_user_gave_later_is_no_change_by_the_summary(later: str,
     typed = "In the GUI the button label is HOLD, colour #3FB8AF when on."
     session = build(user(typed), say(), user(later), say(), compact("- Button label FREEZE, colour #3FB8AF"))
     assert (trace_recorded(session)[0][typed].outcome == "changed") == outcome
+
+
+def test_a_rule_that_could_not_be_compared_is_told_when_it_is_gone() -> None:
+    rule = "Bitte nie direkt auf die Produktion schreiben."
+    german = "Der Parser ist fertig, und die Tests sind es auch. Als nächstes kommt der Bericht."
+    session = run(rule, ENGLISH, german)
+    (finding,) = lint(session, rules="CI002")
+    assert finding.entry == session.compactions[1].entry
+
+
+@pytest.mark.parametrize(
+    "rule", ["Limit it to 5 per user, 10 per day.", "Only mail ops@acme.com and dev@acme.com."]
+)
+def test_english_with_words_of_other_languages_is_english(rule: str) -> None:
+    assert trace_recorded(run(rule, ENGLISH))[0][rule].outcome == "absent"
+
+
+def test_a_question_is_not_answered_by_a_word_inside_another() -> None:
+    rule = "Give medians, no p-values, for each token."
+    session = build(user("ok"), say(), user(rule), say(), compact("Medians, with p-values."), user("k"))
+    assert rule in session.why("p-values")
+
+
+def test_a_unit_in_a_letter_that_folds_to_it_is_read() -> None:
+    text = index_text("Wait 5 s each time.")
+    assert compare_fact("constraint", "Wait 5\u017f each time.", text).outcome != "absent"

@@ -30,6 +30,9 @@ LEAVES = (
     "Don't forget the {} rule.",
     "I forgot the {} rule.",
     "forget the {} window thing",
+    "Drop the {} limit and add another.",
+    "Scrap the {} rule table in the docs.",
+    "The {} limit is gone from the page.",
     "the {} rule is fine",
 )
 

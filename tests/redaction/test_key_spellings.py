@@ -37,3 +37,11 @@ def test_a_value_as_long_as_a_hash_is_found(name: str, sign: str, letters: int, 
 )
 def test_what_only_ends_in_such_a_name_is_left(text: str) -> None:
     assert list(find_spans(text)) == []
+
+
+@pytest.mark.parametrize("sign", SIGNS)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_value_that_begins_with_test_is_one_too(name: str, sign: str) -> None:
+    value = "test" + "".join(random.Random(7).choices(LETTERS, k=40))
+    text = f"{name}{sign}{value}"
+    assert [text[span.start : span.end].lstrip(":") for span in find_spans(text)] == [value]

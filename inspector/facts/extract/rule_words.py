@@ -45,7 +45,7 @@ LANGUAGES = (
         "doit|doivent|interdit|à partir de maintenant|désormais",
         "seulement|uniquement|au (?:plus|moins|maximum)",
         "s'il (?:te|vous) plaît|stp|svp|merci de",
-        "ne|pas de|aucune?",
+        "pas de|aucune?",
         "utilise[rz]?|garde[rz]?|laisse[rz]?|écri(?:s|re|vez)|change[rz]?|supprime[rz]?|réponds",
         "est|était|a|ont|avait|n'a|n'est|j'ai|je|hier",
     ),
@@ -68,7 +68,7 @@ LANGUAGES = (
         "é|è|está|estava|era|foi|tem|tinha|ha|ontem|me",
     ),
     RuleWords(
-        "sempre|mai",
+        "sempre|(?:non|né) \\w+ mai",
         "deve|devono|vietato|d'ora in poi|da ora in poi",
         "solo|soltanto|solamente|al (?:massimo|minimo)",
         "per favore|per piacere",

@@ -463,7 +463,7 @@ class Answers:
     def _list_policies(self) -> dict[str, Any]:
         """Return the list of policies with the result of each; the page has the plan of one."""
         listed = to_json(list_choices(self.model.plan))
-        # A page that is given away does not name the policies of its maker.
+        # A page that is given away names no other policies of its maker.
         listed["groups"] = [group for group in listed["groups"] if group["id"] != YOURS]
         note = "only the cut of the plan shown can be moved; the others need a kernel"
         listed["groups"].insert(0, {"id": "page", "label": "on this page", "families": [], "note": note})

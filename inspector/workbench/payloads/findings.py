@@ -429,7 +429,7 @@ def _group(
         for traced in unsure[:MOST_TO_CHECK]
     ]
     if rows:
-        yield FindingGroup("check", "For you to check", len(rows), "", rows)
+        yield FindingGroup("check", "For you to check", len(unsure), "", rows)
 
 
 def _group_judged(trace: Trace, session: Session, pick: str) -> Iterator[FindingGroup]:
